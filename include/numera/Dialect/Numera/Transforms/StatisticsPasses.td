@@ -50,6 +50,7 @@ def NumeraCountScales : Pass<"numera-count-scales", "::mlir::ModuleOp"> {
                            "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
@@ -70,7 +71,8 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
     returns -1 for each count that it would have to make: another program, which
     is rarely needed, counts those `rows`. Where the function has rows of layers,
     what they alone need is not counted.
-    `scf.if`, `scf.for` and `scf.while` return what is counted in their blocks.
+    What is counted in blocks of `scf.if`, `scf.for` and `scf.while` is added up
+    in memory.
     *Fails when* such an operation is where flags cannot be counted: on memrefs,
     on vectors, between branches or inside of another operation.
 
@@ -110,6 +112,7 @@ def NumeraCountStatusFlags : Pass<"numera-count-status-flags", "::mlir::ModuleOp
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }

@@ -52,9 +52,8 @@ Expander::returnCounts(ArrayRef<Operation *> work,
         own->setAttr(uncountedAttribute, UnitAttr::get(own->getContext()));
       });
   }
-  IRRewriter rewriter(builder);
   for (auto &[function, counted] : rows) {
-    carryRows(rewriter, counted);
+    carryRows(function, counted);
     returnCounterRows(function, counted);
   }
   return success();

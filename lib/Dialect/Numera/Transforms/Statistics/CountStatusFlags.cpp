@@ -8,8 +8,8 @@
 //   four sums over %e, one for each flag, an axis at a time
 //
 // In the body of a linalg operation the flags are one more result, or, in a
-// reduction, four more sums. Loops and branches pass on what is counted in them
-// (CarriedRows.h). The function returns all counts in one tensor.
+// reduction, four more sums. What is counted in loops and branches is added up
+// in memory (CarriedRows.h). The function returns all counts in one tensor.
 //
 // Most contractions raise no flags, and to know that of the numbers they read
 // takes less than to ask each step (FlagRanges.h). They stay as they are, and
@@ -64,10 +64,12 @@ private:
                             llvm::function_ref<SmallVector<Value>()> countElse);
   LogicalResult refuse(Operation *op, StringRef where);
 
-  /// Whether another program may count it. In a loop, that would have to go
-  /// through all of it again.
+  /// Whether another program may count it. In a loop, the counts of iterations
+  /// are added up, and so may be those of a function that is called.
   bool mayPostpone(Operation *op) const {
-    return postpones && isa<func::FuncOp>(op->getParentOp());
+    auto function = dyn_cast<func::FuncOp>(op->getParentOp());
+    return postpones && function &&
+           SymbolTable::symbolKnownUseEmpty(function, module);
   }
 
   /// Whether the row that is added behind `others` ones from here on counts.
@@ -393,7 +395,7 @@ LogicalResult FlagCounter::countFunction(func::FuncOp function) {
     if ((!hasLayers || own.contains(op)) && failed(count(op)))
       return failure();
   tests.create(rewriter);
-  carryRows(rewriter, counted);
+  carryRows(function, counted);
   returnCounterRows(function, counted);
   return success();
 }
