@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import numera
+import numpy as np
 import pytest
 from numera.study import _command
 
@@ -100,3 +101,40 @@ def test_a_page_has_each_option(command, page):
     options = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", done.stdout))
     for option in options - {"-h", "--help", "-m"}:
         assert re.search(rf"(?<![\w-]){option}(?![\w-])", text), option
+
+
+def test_limits(tmp_path):
+    model, x, formats = tmp_path / "f.mlir", tmp_path / "x.npy", tmp_path / "own.yaml"
+    model.write_text(
+        "func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {\n"
+        "  %y = math.exp %x : tensor<?x4xf32>\n"
+        "  return %y : tensor<?x4xf32>\n}\n"
+    )
+    np.save(x, np.zeros((2, 4), "f4"))
+    formats.write_text(
+        "formats:\n  own: {family: opaque, bits: 16}\n"
+        "libraries:\n  own: {path: none.c}\n"
+        'lowerings:\n  - {op: exp, format: own, target: "*", call: own_exp}\n'
+    )
+
+    def sweep(*words):
+        return run(
+            sys.executable, "-m", "numera", "sweep", model, "--input", x, "--metric", "rmse",
+            "--labels", x, *words, path=os.environ["PATH"],
+        )  # fmt: skip
+
+    refused = sweep("--formats", "bf16", "--load", formats, "--no-libraries")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        f"numera: error: {formats}: library 'own' is code to be run here, which --no-libraries refuses\n"
+    )
+    assert sweep("--formats", "bf16", "--no-libraries", "--max-time", 600, "--max-memory", 8000).returncode == 0
+    wrong = sweep("--formats", "bf16", "--max-time", 0)
+    assert wrong.stderr == "numera: error: option '--max-time' is '0', expected 1 to 2147483647 seconds\n"
+    # The data never come.
+    os.mkfifo(tmp_path / "pipe.npy")
+    late = run(
+        sys.executable, "-m", "numera", "sweep", model, "--input", tmp_path / "pipe.npy", "--metric", "rmse",
+        "--formats", "bf16", "--max-time", 1, path=os.environ["PATH"],
+    )  # fmt: skip
+    assert (late.returncode, late.stderr) == (1, "numera: error: not done after 1 s, which --max-time is\n")

@@ -75,12 +75,17 @@ readExternal(const onnx::TensorProto &proto, StringRef folder, Report report) {
                  ", outside the model's folder");
     return nullptr;
   }
-  uint64_t size = 0;
-  if (auto error = llvm::sys::fs::file_size(*file, size)) {
+  // A pipe would wait for someone who writes to it.
+  llvm::sys::fs::file_status status;
+  std::error_code error = llvm::sys::fs::status(*file, status);
+  if (!error && !llvm::sys::fs::is_regular_file(status))
+    error = std::make_error_code(std::errc::invalid_argument);
+  if (error) {
     (void)report("cannot read its external data in " + quote(place.file) +
                  ": " + error.message());
     return nullptr;
   }
+  uint64_t size = status.getSize();
   uint64_t length =
       place.length.value_or(place.offset <= size ? size - place.offset : 0);
   if (place.offset > size || length > size - place.offset) {

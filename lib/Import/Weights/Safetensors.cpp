@@ -86,6 +86,26 @@ readTensor(StringRef name, const json::Value &value, ArrayRef<char> data) {
   return tensor;
 }
 
+/// LLVM's parser of JSON calls itself for each level. A header has three.
+static bool isDeep(StringRef json) {
+  constexpr unsigned most = 100;
+  unsigned depth = 0;
+  bool isText = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '"')
+      isText = !isText;
+    else if (isText)
+      i += json[i] == '\\';
+    else if (json[i] == '[' || json[i] == '{')
+      ++depth;
+    else if ((json[i] == ']' || json[i] == '}') && depth != 0)
+      --depth;
+    if (depth > most)
+      return true;
+  }
+  return false;
+}
+
 Error Safetensors::read() {
   StringRef text = buffer->getBuffer();
   if (text.size() < 8)
@@ -96,6 +116,8 @@ Error Safetensors::read() {
   if (length > text.size())
     return wrong("not a safetensors file: its header has " + Twine(length) +
                  " bytes, and " + Twine(text.size()) + " follow");
+  if (isDeep(text.take_front(length)))
+    return wrong("not a safetensors file: its header nests too deep");
   auto header = json::parse(text.take_front(length));
   if (!header)
     return wrong("not a safetensors file: its header is not JSON: " +

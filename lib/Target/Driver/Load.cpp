@@ -2,6 +2,7 @@
 //
 // Models from files.
 
+#include "ModelOperations.h"
 #include "Nesting.h"
 #include "OneLine.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -90,7 +91,8 @@ Compiler::parse(std::unique_ptr<llvm::MemoryBuffer> buffer, StringRef path,
     return {};
   }
   auto module = parseSourceFile<ModuleOp>(sources, context.get());
-  if (module && failed(loadWeights(*module, path, weights)))
+  if (module && (failed(checkOperations(*module)) ||
+                 failed(loadWeights(*module, path, weights))))
     return {};
   return module;
 }

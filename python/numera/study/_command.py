@@ -15,7 +15,7 @@ from numera._errors import Error
 from numera._import import add as add_import
 from numera._programs import compile
 from numera.reports._command import add as add_report
-from numera.study import _options, _yaml
+from numera.study import _limits, _options, _yaml
 from numera.study._costs import cost
 from numera.study._data import DataSet
 from numera.study._output import plain
@@ -73,6 +73,8 @@ def _parser(program: str) -> _options.Parser:
         metavar="N",
         help="of the data, where the model leaves them open; 1",
     )
+    for command in commands.choices.values():
+        _limits.add(command)
     return parser
 
 
@@ -149,9 +151,17 @@ def main(arguments: Sequence[str] | None = None, program: str = "numera") -> int
             _become_tool(words)
         given = vars(_parser(program).parse_args(words))
         run: Callable[..., int] = given.pop("run")
+        configurations = [*given.get("files", []), given.get("policy")]
+        _limits.apply(
+            files=[path for path in configurations if path],
+            **{name: given.pop(name) for name in ("no_libraries", "max_memory", "max_time")},
+        )
         return run(**given)
     except (Error, OSError) as error:
         print(f"numera: error: {error}", file=sys.stderr)
+        return 1
+    except MemoryError:
+        print("numera: error: out of memory", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("numera: interrupted", file=sys.stderr)

@@ -16,6 +16,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/YAMLParser.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
 
@@ -182,13 +183,7 @@ bool Calibrate::observe() {
 
 /// A text between double quotes, as YAML reads it.
 static std::string quoted(StringRef text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\';
-    result += c;
-  }
-  return result + "\"";
+  return '"' + yaml::escape(text, /*EscapePrintable=*/false) + '"';
 }
 
 bool Calibrate::write() {

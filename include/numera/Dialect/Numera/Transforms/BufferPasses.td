@@ -190,7 +190,11 @@ def NumeraVerifyShapes : Pass<"numera-verify-shapes"> {
     *Before:* operations whose sizes or indices are known only at run time.
     *After:* `cf.assert` before each, for what upstream's interface of such
     operations (`RuntimeVerifiableOpInterface`) says. Structured operations
-    whose sizes are known, and agree, get none.
+    whose sizes are known, and agree, get none. `tensor.reshape`,
+    `tensor.expand_shape` and `tensor.insert_slice`, which have no such
+    interface, get some, the last one as early in its block as it can be: an
+    offset of it comes from behind it, lest something is computed into the slice
+    before.
 
     For example,
 
