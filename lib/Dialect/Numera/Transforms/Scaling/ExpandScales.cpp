@@ -23,16 +23,37 @@ namespace numera {
 // Quantize and dequantize
 //===----------------------------------------------------------------------===//
 
-static std::optional<std::vector<float>> constantFloats(Value value) {
+namespace {
+/// The elements of a constant.
+class Floats {
+public:
+  explicit Floats(DenseElementsAttr elements) {
+    if (elements.isSplat())
+      splat.assign(size_t(elements.getNumElements()),
+                   elements.getSplatValue<float>());
+    ArrayRef<char> bytes = elements.getRawData();
+    numbers = elements.isSplat()
+                  ? ArrayRef(splat)
+                  : ArrayRef(reinterpret_cast<const float *>(bytes.data()),
+                             bytes.size() / sizeof(float));
+  }
+  Floats(Floats &&) = default;
+
+  ArrayRef<float> get() const { return numbers; }
+
+private:
+  std::vector<float> splat;
+  ArrayRef<float> numbers;
+};
+} // namespace
+
+/// Null for what is no constant in f32.
+static std::optional<Floats> constantFloats(Value value) {
   DenseElementsAttr elements;
   if (!value || !matchPattern(value, m_Constant(&elements)) ||
       !elements.getElementType().isF32())
     return std::nullopt;
-  std::vector<float> numbers;
-  numbers.reserve(elements.getNumElements());
-  for (float number : elements.getValues<float>())
-    numbers.push_back(number);
-  return numbers;
+  return Floats(elements);
 }
 
 static Value constantOfCodes(OpBuilder &builder, Location loc,
@@ -40,21 +61,30 @@ static Value constantOfCodes(OpBuilder &builder, Location loc,
                              ArrayRef<uint64_t> codes) {
   Type element = typeOfFormat(builder.getContext(), format);
   auto type = RankedTensorType::get(shape, element);
-  SmallVector<Attribute> values;
-  if (format == formatF32()) {
-    SmallVector<float> numbers;
-    for (uint64_t code : codes)
-      numbers.push_back(llvm::bit_cast<float>(static_cast<uint32_t>(code)));
+  unsigned bits = format.storageBits(), bytes = bits / 8;
+  std::vector<char> stored(codes.size() * bytes);
+  for (auto [i, code] : llvm::enumerate(codes))
+    std::memcpy(&stored[i * bytes], &code, bytes); // the low ones come first
+  static_assert(llvm::endianness::native == llvm::endianness::little);
+  if (llvm::all_equal(codes))
+    stored.resize(std::min<size_t>(stored.size(), bytes));
+  if (format == formatF32())
     return arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
-  }
-  unsigned bits = format.storageBits();
-  SmallVector<APInt> integers;
-  for (uint64_t code : codes)
-    integers.push_back(APInt(bits, code, false, true));
+        builder, loc, DenseElementsAttr::getFromRawBuffer(type, stored));
   auto storage = RankedTensorType::get(shape, builder.getIntegerType(bits));
-  return ConstantOp::create(builder, loc, type,
-                            DenseElementsAttr::get(storage, integers));
+  return ConstantOp::create(
+      builder, loc, type, DenseElementsAttr::getFromRawBuffer(storage, stored));
+}
+
+/// What `constantOfCodes` was given.
+static std::vector<uint64_t> codesOfConstant(Value constant) {
+  auto elements = cast<DenseElementsAttr>(valueOfConstant(constant));
+  ArrayRef<char> stored = elements.getRawData();
+  unsigned bytes = elements.getElementType().getIntOrFloatBitWidth() / 8;
+  std::vector<uint64_t> codes(size_t(elements.getNumElements()));
+  for (auto [i, code] : llvm::enumerate(codes))
+    std::memcpy(&code, &stored[elements.isSplat() ? 0 : i * bytes], bytes);
+  return codes;
 }
 
 /// Codes of a tensor with its axis in blocks, zeros behind the last element.
@@ -67,6 +97,8 @@ static Value constantOfBlocks(OpBuilder &builder, Location loc,
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] = blocks;
   shape.insert(shape.begin() + axis + 1, block);
+  if (blocks * block == length)
+    return constantOfCodes(builder, loc, shape, format.element, codes);
   int64_t inner = 1;
   for (int64_t size : type.getShape().drop_front(axis + 1))
     inner *= size;
@@ -96,9 +128,9 @@ bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
       format.element.isOpaque())
     return false;
   ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
-  ScaledTensor tensor =
-      quantize(format, grid, *values, given.value_or(std::vector<float>()),
-               givenZeros.value_or(std::vector<float>()));
+  ScaledTensor tensor = quantize(
+      format, grid, values->get(), given ? given->get() : ArrayRef<float>(),
+      givenZeros ? givenZeros->get() : ArrayRef<float>());
   Location loc = op.getLoc();
   parts.data = stored(constantOfCodes(builder, loc, type.getShape(),
                                       format.element, tensor.data),
@@ -115,6 +147,8 @@ bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
     parts.tensorScale =
         constantOfCodes(builder, loc, {}, formatF32(),
                         llvm::bit_cast<uint32_t>(*tensor.tensorScale));
+  // Elements are in the constant, and take less there.
+  tensor.data = {};
   constants[op] = std::move(tensor);
   return true;
 }
@@ -129,7 +163,9 @@ Value Expander::valuesOfConstant(Location loc, Value scaled) {
       format.scaling.isPacked)
     return {};
   ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
-  std::vector<float> values = dequantize(format, grid, known->second);
+  ScaledTensor tensor = known->second;
+  tensor.data = codesOfConstant(expanded.lookup(scaled).data);
+  std::vector<float> values = dequantize(format, grid, tensor);
   auto plain = RankedTensorType::get(type.getShape(), builder.getF32Type());
   return arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(plain, ArrayRef(values)));

@@ -82,6 +82,7 @@ private:
   Target target;
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::Value, Parts> expanded;
+  /// Those of constants, without their elements.
   llvm::DenseMap<mlir::Value, ScaledTensor> constants;
 };
 
