@@ -106,8 +106,12 @@ def numbers(x: Any, what: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """An array of a number or of lists of them."""
     try:
         array = np.asarray(x, dtype)
+        given = np.asarray(x) if dtype.kind in "iu" else array
     except (TypeError, ValueError, OverflowError) as error:
         raise Error(f"{what} is no array of {dtype}: {error}") from None
+    # NumPy cuts off fractions.
+    if given.dtype.kind == "f" and dtype.kind in "iu" and (array != given).any():
+        raise Error(f"{what} is no array of {dtype}: it has {given[array != given][0]}")
     # NumPy makes a NaN of None.
     suspect = dtype.kind == "f" and np.isnan(array).any()
     if suspect and any(each is None for each in np.asarray(x, object).flat):

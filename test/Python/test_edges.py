@@ -130,6 +130,16 @@ def test_wrong_shapes_and_numbers_of_inputs(product):
         product(X, y=X)
 
 
+def test_fractions_are_no_integers():
+    program = numera.compile(
+        "func.func @f(%n: tensor<2xi64>) -> tensor<2xi64> { return %n : tensor<2xi64> }", format="bf16"
+    )
+    assert program([3, 4.0]).tolist() == [3, 4]
+    for value in ([3, 3.99], [0, -0.5], [1, float("inf")]):
+        with pytest.raises(numera.Error, match=f"input 'arg0' is no array of int64: .*({value[1]}|infinity)"):
+            program(value)
+
+
 @pytest.mark.parametrize(
     "name, value", [(n, v) for n in ("threads", "seed", "step") for v in (-1, 1.5, "x")]
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import numera
+from products import product
 
 KINDS = ("overflow", "underflow", "invalid")
 FORMATS = ["f8E4M3FN", "f8E5M2", "posit8", "bf16", "f16"]
@@ -23,15 +24,7 @@ func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %z = arith.addf %x, %y : tensor<?xf32>
   return %z : tensor<?xf32>
 }"""
-PRODUCT = """
-func.func @f(%x: tensor<2x2xf32>, %y: tensor<2x1xf32>) -> tensor<2x1xf32> {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<2x1xf32>
-  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x1xf32>) -> tensor<2x1xf32>
-  %z = linalg.matmul ins(%x, %y : tensor<2x2xf32>, tensor<2x1xf32>)
-      outs(%i : tensor<2x1xf32>) -> tensor<2x1xf32>
-  return %z : tensor<2x1xf32>
-}"""
+PRODUCT = product(2, 2, 1)
 
 
 def counts(program, *inputs):
@@ -97,15 +90,6 @@ def test_products(format, accumulate):
 
 
 MANY = 200
-LONG = f"""
-func.func @f(%x: tensor<2x{MANY}xf32>, %y: tensor<{MANY}x1xf32>) -> tensor<2x1xf32> {{
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<2x1xf32>
-  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x1xf32>) -> tensor<2x1xf32>
-  %z = linalg.matmul ins(%x, %y : tensor<2x{MANY}xf32>, tensor<{MANY}x1xf32>)
-      outs(%i : tensor<2x1xf32>) -> tensor<2x1xf32>
-  return %z : tensor<2x1xf32>
-}}"""
 
 
 @pytest.mark.parametrize("isConstant", [False, True])
@@ -120,12 +104,9 @@ def test_products_of_many(format, isConstant):
     info = numera.format(format).finfo
     low, high = np.log2(float(info.smallest_subnormal)), np.log2(float(info.max))
     w = np.ldexp(random.choice([0.5, 0.53125, 0.75, 0.9375], (MANY, 1)), random.integers(-3, 1, (MANY, 1))).astype("f4")
-    model = LONG
     if isConstant:  # terms may all be the largest
         w = np.full_like(w, 0.9375)
-        values = ", ".join(f"[{float(v)!r}]" for v in w.ravel())
-        model = model.replace(f", %y: tensor<{MANY}x1xf32>", "").replace(
-            "%zero =", f"%y = arith.constant dense<[{values}]> : tensor<{MANY}x1xf32>\n  %zero =", 1)
+    model = product(2, MANY, 1, w.tolist() if isConstant else None)
     program = numera.compile(model, format=format, accumulate="same")
     found = set()
     for scale in sorted(set(np.linspace(low, high, 40).round().astype(int))):
@@ -228,9 +209,9 @@ def test_a_loop_that_another_input_determines():
     assert (row["count"], row["underflow"], row["overflow"]) == (24, expected, 0)
 
 
-@pytest.mark.parametrize("product", ["takum<8>", "takum<9>", "posit<16,4>"])
-def test_products_of_a_format_with_smaller_numbers_than_f32(product):
-    policy = {"default": product, "weights": "f8E4M3FN", "activations": "posit8", "accumulate": "same"}
+@pytest.mark.parametrize("format", ["takum<8>", "takum<9>", "posit<16,4>"])
+def test_products_of_a_format_with_smaller_numbers_than_f32(format):
+    policy = {"default": format, "weights": "f8E4M3FN", "activations": "posit8", "accumulate": "same"}
     program = numera.compile(PRODUCT, policy=policy)
     for x in (1, 64, 2**-20):
         rows = program.stats(np.full((2, 2), x, "f4"), np.full((2, 1), 0.5, "f4")).operations

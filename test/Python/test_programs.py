@@ -10,6 +10,7 @@ import sys
 import numera
 import numpy as np
 import pytest
+from products import product
 
 AXPY = """
 func.func @axpy(%a: tensor<?xf32>, %x: tensor<?xf32>, %y: tensor<?xf32>)
@@ -423,19 +424,8 @@ def test_an_attribute_of_the_models_own_hides_no_output():
 @pytest.mark.parametrize("values", [[1.0, 2.0, -3.0, 8.5], [2.0] * 4, [0.0] * 4])
 def test_scaled_constants_are_those_of_inputs(format, values):
     """What is folded is what is computed, of equal elements too."""
-    product = """
-        func.func @f(%x: tensor<2x4xf32>, %w: tensor<4x2xf32>) -> tensor<2x2xf32> {
-          %zero = arith.constant 0.0 : f32
-          %e = tensor.empty() : tensor<2x2xf32>
-          %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
-          %z = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x2xf32>)
-              outs(%i : tensor<2x2xf32>) -> tensor<2x2xf32>
-          return %z : tensor<2x2xf32>
-        }"""
     w = np.repeat(np.array(values, "f4")[:, None], 2, 1)
-    constant = product.replace(", %w: tensor<4x2xf32>", "").replace(
-        "%zero =", f"%w = arith.constant dense<{w.tolist()}> : tensor<4x2xf32>\n          %zero =", 1
-    )
     x = np.array([[1, 2, 3, 4], [0.5, -7, 0, 1]], "f4")
-    expected = numera.compile(product, format=format)(x, w)
-    np.testing.assert_array_equal(numera.compile(constant, format=format)(x), expected)
+    expected = numera.compile(product(2, 4, 2), format=format)(x, w)
+    constant = numera.compile(product(2, 4, 2, w.tolist()), format=format)
+    np.testing.assert_array_equal(constant(x), expected)

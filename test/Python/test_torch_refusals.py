@@ -85,6 +85,18 @@ def test_refusals_name_operator_line_and_remedy_without_mlir(name):
     assert not re.search(r"legalize|vtensor|tm_tensor|torch\.(operator|aten)", reason)
 
 
+class Chosen(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x.exp(), lambda x: x.sin(), (x,))
+
+
+def test_code_that_dynamo_made_is_no_line_of_the_model():
+    with pytest.raises(numera.Error) as caught:
+        numera.torch.compile(Chosen(), (torch.ones(3),), format="bf16")
+    assert "cannot compile 'cond' at " in str(caught.value)
+    assert "eval_with_key" not in str(caught.value)
+
+
 def test_refusals_in_the_backward_pass_name_the_line_of_the_forward_pass():
     class Doubled(torch.autograd.Function):
         @staticmethod

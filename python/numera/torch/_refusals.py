@@ -98,8 +98,8 @@ def _place_in_model(node: fx.Node) -> str:
 
 
 def place_in(trace: str) -> str:
-    """The last line of a trace that is not PyTorch's."""
-    places = re.findall(r'File "([^"]+)", line (\d+),[^\n]*\n\s*([^\n]*)', trace)
+    """The last line of a trace that is not PyTorch's, nor of code that it made."""
+    places = re.findall(r'File "([^"<]+)", line (\d+),[^\n]*\n\s*([^\n]*)', trace)
     own = [place for place in places if not place[0].startswith(_PYTORCH)]
     if not places:
         return ""
