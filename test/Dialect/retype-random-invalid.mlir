@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 // RUN: numera-opt %s --numera-retype='to=posit<8,0,stochastic>' -split-input-file -verify-diagnostics
 
-func.func @the_steps_of_a_loop_have_no_number(%x: f32, %y: f32) -> f32 {
-  %r = scf.while (%a = %x) : (f32) -> f32 {
-    %c = arith.cmpf olt, %a, %y : f32
-    scf.condition(%c) %a : f32
-  } do {
-  ^bb0(%a: f32):
-    // expected-error@+1 {{'numera.add' rounds stochastically inside of 'scf.while', whose steps have no number; expected scf.for}}
-    %b = arith.addf %a, %a : f32
-    scf.yield %b : f32
-  }
-  return %r : f32
+func.func @what_is_generated_has_no_number(%x: f32, %n: index) -> tensor<?xf32> {
+  %r = tensor.generate %n {
+  ^bb0(%i: index):
+    // expected-error@+1 {{'numera.add' rounds stochastically inside of 'tensor.generate', whose steps have no number; expected scf.for or scf.while}}
+    %b = arith.addf %x, %x : f32
+    tensor.yield %b : f32
+  } : tensor<?xf32>
+  return %r : tensor<?xf32>
 }
 
 // -----

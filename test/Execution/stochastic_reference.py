@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Stochastic rounding against a slow reference: stochastic_reference.py MODEL.mlir OUT
 
-Runs @elementwise and @matmul of the model through `numera run` and computes
-them here with fractions and a second transcription of Philox4x32-10. All bits
+Runs the functions of the model through `numera run` and computes them here with fractions and a second transcription of Philox4x32-10. All bits
 have to be equal. Nothing here comes from Numera.
 """
 
@@ -131,6 +130,27 @@ def matmul(x, w, rounded, same):
     return result
 
 
+def steps(x, rounded):
+    """Squares; a sample is several steps."""
+    result = np.zeros(x.shape, np.float32)
+    for place in np.ndindex(x.shape):
+        sample, index = place[0], place[1] * x.shape[2] + place[2]
+        a = rounded(1, sample, index, Fraction(float(x[place])))
+        result[place] = float(rounded(2, sample, index, a * a))
+    return result
+
+
+def turns(x, rounded, count=3):
+    """x and `count` times x more, by a loop that ends by a condition."""
+    result = np.zeros(x.shape, np.float32)
+    for sample, i in np.ndindex(x.shape):
+        a = total = rounded(1, sample, i, Fraction(float(x[sample, i])))
+        for turn in range(count):
+            total = rounded(2, sample, turn * x.shape[1] + i, total + a)
+        result[sample, i] = float(total)
+    return result
+
+
 def run(model, function, inputs, out, flags):
     command = ["numera", "run", model, "--function", function, "--output-dir", out, *flags]
     for name, array in inputs.items():
@@ -176,6 +196,12 @@ def main():
 
         actual = run(model, "elementwise", {"x": x, "y": y}, out, flags)
         expect(f"elementwise in {name}", actual, elementwise(x, y, rounded))
+        pairs = x.reshape(rows // 2, 2, 5)
+        actual = run(model, "steps", {"x": pairs}, out, flags)
+        expect(f"steps in {name}", actual, steps(pairs, rounded))
+        few = x[:9]
+        actual = run(model, "turns", {"x": few}, out, flags)
+        expect(f"turns in {name}", actual, turns(few, rounded))
         for same in True, False:
             more = [*flags, "--accumulate", "same" if same else "f32"]
             actual = run(model, "matmul", {"x": x, "w": w}, out, more)

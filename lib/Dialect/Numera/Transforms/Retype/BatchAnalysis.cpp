@@ -6,12 +6,11 @@
 //
 // Not with upstream's sparse data-flow framework: it joins what all calls of a
 // function give an argument, while calls that differ have to be told apart here
-// from a place that is unknown (isAmbiguous). It would replace the 40 lines on
-// control flow at the end; the rest are the rules of operations.
+// from a place that is unknown (isAmbiguous). It would replace the lines on
+// control flow (BatchControlFlow.cpp); the rest are the rules of operations.
 
 #include "BatchAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -19,11 +18,13 @@ using namespace mlir;
 
 namespace numera {
 
-static BatchPlace join(BatchPlace x, BatchPlace y) {
+BatchPlace join(BatchPlace x, BatchPlace y) {
   if (x.isNone() || x == y)
     return y;
   if (y.isNone())
     return x;
+  if (x.dims == y.dims && x.isKnown() && y.isKnown() && x.agrees(y))
+    return x.isGuess ? y : x;
   return BatchPlace::unknown(x.dims | y.dims);
 }
 
@@ -42,10 +43,9 @@ static std::optional<int64_t> rowsOf(Type type) {
   return tensor.getDimSize(0);
 }
 
-/// The arguments that have the batch: those with a dynamic first dimension,
-/// else those that agree in it with the first that has more dimensions than
-/// one.
-static SmallVector<BatchPlace> placesAtEntry(func::FuncOp function) {
+/// The size of the batch: a dynamic first dimension of an argument, else the
+/// first of the first argument that has more dimensions than one.
+static std::optional<int64_t> batchOf(func::FuncOp function) {
   std::optional<int64_t> batch;
   for (Type type : function.getArgumentTypes()) {
     std::optional<int64_t> rows = rowsOf(type);
@@ -55,6 +55,12 @@ static SmallVector<BatchPlace> placesAtEntry(func::FuncOp function) {
     if (ShapedType::isDynamic(*rows) || (hasRows && !batch))
       batch = rows;
   }
+  return batch;
+}
+
+/// The arguments that have the batch agree in its size.
+static SmallVector<BatchPlace> placesAtEntry(func::FuncOp function,
+                                             std::optional<int64_t> batch) {
   SmallVector<BatchPlace> places;
   for (Type type : function.getArgumentTypes())
     places.push_back(batch && rowsOf(type) == batch ? BatchPlace::at(0)
@@ -64,11 +70,14 @@ static SmallVector<BatchPlace> placesAtEntry(func::FuncOp function) {
 
 BatchAnalysis::BatchAnalysis(ModuleOp module, bool hasBatch) {
   auto all = [&](bool isPublic) {
-    for (auto function : module.getOps<func::FuncOp>())
-      if (function.isPublic() == isPublic && !function.isExternal() &&
-          !called.contains(function))
-        analyse(function, hasBatch ? placesAtEntry(function)
-                                   : Places(function.getNumArguments()));
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isPublic() != isPublic || function.isExternal() ||
+          called.contains(function))
+        continue;
+      std::optional<int64_t> size = hasBatch ? batchOf(function) : std::nullopt;
+      isOneSample = size == 1;
+      analyse(function, placesAtEntry(function, size));
+    }
   };
   all(/*isPublic=*/true); // what those call is analysed on the way
   all(/*isPublic=*/false);
@@ -91,7 +100,7 @@ BatchAnalysis::Places BatchAnalysis::analyse(func::FuncOp function,
                                              const Places &arguments) {
   auto found = called.find(function);
   if (found != called.end()) {
-    if (found->second != arguments)
+    if (found->second != arguments || hasOneSample(function) != isOneSample)
       ambiguous.insert(function);
     auto result = returned.find(function);
     if (result != returned.end())
@@ -99,6 +108,8 @@ BatchAnalysis::Places BatchAnalysis::analyse(func::FuncOp function,
     return llvm::map_to_vector(function.getResultTypes(), everywhere);
   }
   called[function] = arguments;
+  if (isOneSample)
+    single.insert(function);
   assign(function.getArguments(), arguments);
   Places results(function.getNumResults());
   for (Block &block : function.getBody()) {
@@ -113,8 +124,17 @@ BatchAnalysis::Places BatchAnalysis::analyse(func::FuncOp function,
 }
 
 void BatchAnalysis::visit(Block &block) {
-  for (Operation &op : block)
+  for (Operation &op : block) {
     visit(&op);
+    // A part of the one sample is of that sample.
+    bool isOfSample =
+        isOneSample && llvm::any_of(op.getOperands(), [&](Value operand) {
+          return values.contains(operand);
+        });
+    for (Value result : op.getResults())
+      if (isOfSample && !values.contains(result))
+        assign(result, {everywhere(result.getType())});
+  }
 }
 
 void BatchAnalysis::visit(Operation *op) {
@@ -129,8 +149,12 @@ void BatchAnalysis::visit(Operation *op) {
   if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
           tensor::ConcatOp>(op))
     return visitSlice(op);
-  if (isa<scf::ForOp, scf::IfOp>(op))
-    return visitLoop(op);
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+    return visitBranch(op);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return visitLoop(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return visitLoop(loop);
   for (Region &region : op->getRegions())
     for (Block &block : region)
       visit(block);
@@ -168,7 +192,7 @@ struct Candidates {
     if (place.isKnown()) {
       auto loop = dyn_cast<AffineDimExpr>(map.getResult(place.dim()));
       if (loop) {
-        known.push_back(BatchPlace::at(loop.getPosition(), place.inner));
+        known.push_back(place.moved(loop.getPosition()));
         return;
       }
     }
@@ -186,18 +210,20 @@ struct Candidates {
             ? extract.getIndices()[place.dim()].getDefiningOp<linalg::IndexOp>()
             : linalg::IndexOp();
     if (index)
-      known.push_back(BatchPlace::at(index.getDim(), place.inner));
+      known.push_back(place.moved(index.getDim()));
     else
       unknown |= llvm::maskTrailingOnes<uint64_t>(std::min(loops, 64u));
   }
 
-  /// The first parallel loop, else the first.
+  /// The first parallel loop, else the first; by values, else by sizes.
   BatchPlace choose(ArrayRef<utils::IteratorType> iterators) const {
     const BatchPlace *chosen = nullptr;
     for (const BatchPlace &place : known) {
       bool isParallel = iterators[place.dim()] == utils::IteratorType::parallel;
-      if (!chosen || (isParallel && iterators[chosen->dim()] !=
-                                        utils::IteratorType::parallel))
+      if (!chosen ||
+          (isParallel &&
+           iterators[chosen->dim()] != utils::IteratorType::parallel) ||
+          (place.dims == chosen->dims && chosen->isGuess))
         chosen = &place;
     }
     if (!chosen)
@@ -205,7 +231,7 @@ struct Candidates {
     bool isContradicted =
         (unknown & chosen->dims) != 0 ||
         llvm::any_of(known, [&](const BatchPlace &place) {
-          return place.dims == chosen->dims && place.inner != chosen->inner;
+          return place.dims == chosen->dims && !place.agrees(*chosen);
         });
     return isContradicted ? BatchPlace::unknown(unknown | chosen->dims)
                           : *chosen;
@@ -232,7 +258,7 @@ void BatchAnalysis::visitLinalg(linalg::LinalgOp op) {
       if ((loopsIn(map.getResult(i)) & place.dims) == 0)
         continue;
       bool isPlain = place.isKnown() && isa<AffineDimExpr>(map.getResult(i));
-      out = join(out, isPlain ? BatchPlace::at(i, place.inner)
+      out = join(out, isPlain ? place.moved(i)
                               : BatchPlace::unknown(uint64_t{1} << i));
     }
     assign(result, {out});
@@ -250,7 +276,7 @@ void BatchAnalysis::visitEmpty(Operation *op) {
     BatchPlace place = values.lookup(dim.getSource());
     if (place.isKnown() && getConstantIntValue(dim.getIndex()) ==
                                static_cast<int64_t>(place.dim()))
-      sizes[dim.getResult()] = place.inner;
+      sizes[dim.getResult()] = place.outer * place.inner;
     return;
   }
   if (auto mul = dyn_cast<arith::MulIOp>(op)) {
@@ -266,7 +292,7 @@ void BatchAnalysis::visitEmpty(Operation *op) {
   for (auto [i, size] : llvm::enumerate(empty.getMixedSizes()))
     if (auto value = dyn_cast<Value>(size))
       if (int64_t inner = sizes.lookup(value))
-        place = join(place, BatchPlace::at(i, inner));
+        place = join(place, BatchPlace::guess(i, inner));
   assign(empty.getResult(), {place});
 }
 
@@ -279,17 +305,26 @@ static int64_t productOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> shape) {
 }
 
 /// Dimension `group` of a tensor is `dims` of another: the place in the latter.
+/// `samplesOf` tells how many of a dimension there are for a sample, or 0.
 static BatchPlace expand(BatchPlace place, ArrayRef<int64_t> dims,
-                         ArrayRef<int64_t> shape) {
+                         ArrayRef<int64_t> shape,
+                         function_ref<int64_t(int64_t)> samplesOf) {
   uint64_t all = 0;
-  for (int64_t dim : dims)
-    all |= uint64_t{1} << dim;
   for (auto [i, dim] : llvm::enumerate(dims)) {
-    int64_t behind = productOf(dims.drop_front(i + 1), shape);
-    if (place.isKnown() && behind != 0 && place.inner % behind == 0)
+    all |= uint64_t{1} << dim;
+    int64_t before = productOf(dims.take_front(i), shape),
+            behind = productOf(dims.drop_front(i + 1), shape);
+    if (!place.isKnown() || behind == 0)
+      continue;
+    if (place.outer == 0 && place.inner % behind == 0 &&
+        samplesOf(dim) == place.inner / behind)
       return BatchPlace::at(dim, place.inner / behind);
-    if (shape[dim] != 1)
-      break;
+    if (place.outer == 0 || before == 0)
+      continue;
+    if (place.isGuess && place.inner % (before * behind) == 0)
+      return BatchPlace::guess(dim, place.inner / (before * behind));
+    if (place.outer % before == 0 && place.inner % behind == 0)
+      return BatchPlace::at(dim, place.inner / behind, place.outer / before);
   }
   return BatchPlace::unknown(all);
 }
@@ -299,11 +334,13 @@ static BatchPlace expand(BatchPlace place, ArrayRef<int64_t> dims,
 static BatchPlace collapse(BatchPlace place, unsigned group,
                            ArrayRef<int64_t> dims, ArrayRef<int64_t> shape) {
   for (auto [i, dim] : llvm::enumerate(dims)) {
-    int64_t behind = productOf(dims.drop_front(i + 1), shape);
-    if (place.isKnown() && place.dim() == dim && behind != 0)
-      return BatchPlace::at(group, place.inner * behind);
-    if (shape[dim] != 1)
-      break;
+    int64_t before = productOf(dims.take_front(i), shape),
+            behind = productOf(dims.drop_front(i + 1), shape);
+    if (!place.isKnown() || place.dim() != dim || behind == 0)
+      continue;
+    if (place.isGuess && before != 0)
+      return BatchPlace::guess(group, place.inner * before * behind);
+    return BatchPlace::at(group, place.inner * behind, place.outer * before);
   }
   return BatchPlace::unknown(uint64_t{1} << group);
 }
@@ -317,13 +354,19 @@ void BatchAnalysis::visitReshape(Operation *op) {
   Type many =
       collapses ? op->getOperand(0).getType() : op->getResult(0).getType();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(many).getShape();
+  auto samplesOfDim = [&](int64_t dim) -> int64_t {
+    auto size = dyn_cast<Value>(
+        cast<tensor::ExpandShapeOp>(op).getMixedOutputShape()[dim]);
+    return size ? samplesOf(size) : 0;
+  };
   for (auto [i, dims] : llvm::enumerate(groups)) {
     bool isIn = !collapses && (place.dims >> i & 1);
     for (int64_t dim : dims)
       isIn |= collapses && (place.dims >> dim & 1);
     if (isIn)
-      result = join(result, collapses ? collapse(place, i, dims, shape)
-                                      : expand(place, dims, shape));
+      result =
+          join(result, collapses ? collapse(place, i, dims, shape)
+                                 : expand(place, dims, shape, samplesOfDim));
   }
   assign(op->getResult(0), {result});
 }
@@ -341,7 +384,7 @@ static BatchPlace placeInSlice(BatchPlace place, ArrayRef<int64_t> dims,
     bool isPlain = place.isKnown() && isZeroInteger(offsets[i]) &&
                    isOneInteger(strides[i]);
     result =
-        join(result, isPlain ? BatchPlace::at(dims[i], place.inner)
+        join(result, isPlain ? place.moved(dims[i])
                              : BatchPlace::unknown(uint64_t{1} << dims[i]));
   }
   return result;
@@ -371,7 +414,7 @@ void BatchAnalysis::visitSlice(Operation *op) {
       bool isPlain = source.isKnown() &&
                      isZeroInteger(insert.getMixedOffsets()[i]) &&
                      isOneInteger(insert.getMixedStrides()[i]);
-      place = join(place, isPlain ? BatchPlace::at(i, source.inner)
+      place = join(place, isPlain ? source.moved(i)
                                   : BatchPlace::unknown(uint64_t{1} << i));
     }
   } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
@@ -385,47 +428,6 @@ void BatchAnalysis::visitSlice(Operation *op) {
       place = BatchPlace::unknown(place.dims);
   }
   assign(op->getResult(0), {place});
-}
-
-//===----------------------------------------------------------------------===//
-// Control flow
-//===----------------------------------------------------------------------===//
-
-void BatchAnalysis::visitLoop(Operation *op) {
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    Places results(op->getNumResults());
-    for (Region &region : op->getRegions())
-      for (Block &block : region) {
-        visit(block);
-        for (auto [result, place] :
-             llvm::zip(results, placesOf(block.getTerminator()->getOperands())))
-          result = join(result, place);
-      }
-    return assign(op->getResults(), results);
-  }
-  auto loop = cast<scf::ForOp>(op);
-  Places places = placesOf(loop.getInitArgs());
-  // A place only ever grows: two steps from nothing to unknown, and each may
-  // wait for another.
-  for (size_t i = 0; i <= 2 * places.size(); ++i) {
-    assign(loop.getRegionIterArgs(), places);
-    visit(*loop.getBody());
-    Places before = places;
-    for (auto [place, next] :
-         llvm::zip(places, placesOf(loop.getYieldedValues())))
-      place = join(place, next);
-    if (places == before)
-      break;
-  }
-  assign(loop.getResults(), places);
-}
-
-void BatchAnalysis::visitCall(func::CallOp call) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-      call, call.getCalleeAttr());
-  if (!callee || callee.isExternal())
-    return;
-  assign(call.getResults(), analyse(callee, placesOf(call.getOperands())));
 }
 
 } // namespace numera

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace numera {
@@ -17,19 +18,41 @@ namespace numera {
 /// sample changes.
 struct BatchPlace {
   uint64_t dims = 0; ///< a bit for each dimension
-  /// With one dimension d: index d is sample * inner + rest, rest < inner. 0
-  /// where the way is not known.
+  /// With one dimension d: index d is (front * samples + sample) * inner +
+  /// rest, front < outer, rest < inner. 0 where the way is not known.
   int64_t inner = 0;
+  int64_t outer = 1; ///< 0 for any number of them
+  /// True if outer * inner is known from a size alone, and all of it is taken
+  /// for inner. Values tell better.
+  bool isGuess = false;
 
-  static BatchPlace at(unsigned dim, int64_t inner = 1) {
-    return {uint64_t{1} << dim, inner};
+  static BatchPlace at(unsigned dim, int64_t inner = 1, int64_t outer = 1) {
+    return {uint64_t{1} << dim, inner, outer, false};
   }
-  static BatchPlace unknown(uint64_t dims) { return {dims, 0}; }
+  /// Of a dimension with `count` for each sample.
+  static BatchPlace guess(unsigned dim, int64_t count) {
+    return {uint64_t{1} << dim, count, 1, count != 1};
+  }
+  static BatchPlace unknown(uint64_t dims) { return {dims, 0, 1, false}; }
+  /// The same in another dimension.
+  BatchPlace moved(unsigned dim) const {
+    return {uint64_t{1} << dim, inner, outer, isGuess};
+  }
   bool isNone() const { return dims == 0; }
   bool isKnown() const { return dims != 0 && inner != 0; }
   unsigned dim() const { return llvm::countr_zero(dims); } ///< if known
+  /// True if both may be the same. Both are known.
+  bool agrees(const BatchPlace &other) const {
+    if (isGuess || other.isGuess)
+      return outer * other.outer == 0 ||
+             inner * outer == other.inner * other.outer;
+    return inner == other.inner && outer == other.outer;
+  }
   bool operator==(const BatchPlace &) const = default;
 };
+
+/// The place in a value that comes from one of two.
+BatchPlace join(BatchPlace x, BatchPlace y);
 
 class BatchAnalysis {
 public:
@@ -45,6 +68,11 @@ public:
   /// How many of an index there are for a sample, where it is the batch's size
   /// times a constant; else 0.
   int64_t samplesOf(mlir::Value size) const { return sizes.lookup(size); }
+  /// True if the batch that `function` is called with is one sample, whatever
+  /// is computed of it.
+  bool hasOneSample(mlir::func::FuncOp function) const {
+    return single.contains(function);
+  }
   /// True if calls of `function` have the batch in different arguments or
   /// dimensions, so that there is no one place.
   bool isAmbiguous(mlir::func::FuncOp function) const {
@@ -61,7 +89,9 @@ private:
   void visitEmpty(mlir::Operation *op);
   void visitReshape(mlir::Operation *op);
   void visitSlice(mlir::Operation *op);
-  void visitLoop(mlir::Operation *op);
+  void visitBranch(mlir::Operation *branch);
+  void visitLoop(mlir::scf::ForOp loop);
+  void visitLoop(mlir::scf::WhileOp loop);
   void visitCall(mlir::func::CallOp call);
   Places placesOf(mlir::ValueRange range) const;
   void assign(mlir::ValueRange range, const Places &list);
@@ -70,7 +100,8 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> sizes;
   llvm::DenseMap<mlir::Operation *, BatchPlace> loops;
   llvm::DenseMap<mlir::Operation *, Places> called, returned;
-  llvm::DenseSet<mlir::Operation *> ambiguous;
+  llvm::DenseSet<mlir::Operation *> ambiguous, single;
+  bool isOneSample = false; ///< of what is being analysed
 };
 
 } // namespace numera

@@ -66,7 +66,7 @@ bool RowCheck::checkLinalg(linalg::LinalgOp op) {
       continue;
     auto loop = dyn_cast<AffineDimExpr>(
         op.getMatchingIndexingMap(&operand).getResult(own.dim()));
-    if (!own.isKnown() || own.inner != place.inner || !loop ||
+    if (!own.isKnown() || !own.agrees(place) || !loop ||
         loop.getPosition() != place.dim())
       return false;
   }
@@ -78,7 +78,7 @@ bool RowCheck::checkLinalg(linalg::LinalgOp op) {
       auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
       BatchPlace from =
           extract ? batch.placeOf(extract.getTensor()) : BatchPlace();
-      if (!from.isKnown() || from.inner != place.inner ||
+      if (!from.isKnown() || !from.agrees(place) ||
           use.getOperandNumber() != from.dim() + 1)
         return WalkResult::interrupt();
     }
@@ -105,7 +105,7 @@ bool RowCheck::checkSlice(BatchPlace place, ArrayRef<OpFoldResult> sizes) {
   if (place.isNone())
     return true;
   auto size = place.isKnown() ? dyn_cast<Value>(sizes[place.dim()]) : Value();
-  return size && batch.samplesOf(size) == place.inner;
+  return size && place.outer == 1 && batch.samplesOf(size) == place.inner;
 }
 
 bool RowCheck::checkPad(tensor::PadOp pad) {
@@ -138,6 +138,11 @@ bool RowCheck::check(Operation *op) {
   if (isa<scf::ForOp, scf::IfOp>(op))
     return llvm::none_of(op->getOperands(), [&](Value operand) {
       return !isa<TensorType>(operand.getType()) && isOfBatch(operand);
+    });
+  // How often it turns may depend on other rows.
+  if (isa<scf::WhileOp>(op))
+    return llvm::none_of(op->getOperands(), [&](Value operand) {
+      return !batch.placeOf(operand).isNone();
     });
   if (isa<tensor::ExtractOp>(op) && op->getParentOfType<linalg::LinalgOp>())
     return true; // checkLinalg

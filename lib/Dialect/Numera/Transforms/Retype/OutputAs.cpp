@@ -4,14 +4,13 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
-using namespace llvm;
-using namespace numera;
+namespace numera {
 
-std::optional<SmallVector<OutputAs>> numera::readOutputAs(StringRef list) {
-  SmallVector<StringRef> words;
+std::optional<llvm::SmallVector<OutputAs>> readOutputAs(llvm::StringRef list) {
+  llvm::SmallVector<llvm::StringRef> words;
   list.split(words, ',');
-  SmallVector<OutputAs> read;
-  for (StringRef word : words) {
+  llvm::SmallVector<OutputAs> read;
+  for (llvm::StringRef word : words) {
     auto known = llvm::StringSwitch<std::optional<OutputAs>>(word)
                      .Case("model", OutputAs::Model)
                      .Case("f32", OutputAs::F32)
@@ -25,7 +24,9 @@ std::optional<SmallVector<OutputAs>> numera::readOutputAs(StringRef list) {
   return read;
 }
 
-StringRef numera::outputAsChoices() {
+llvm::StringRef outputAsChoices() {
   return "f32, f64, storage or model, or one for each result, as in "
          "f32,storage";
 }
+
+} // namespace numera

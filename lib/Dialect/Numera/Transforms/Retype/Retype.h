@@ -6,6 +6,7 @@
 #define NUMERA_LIB_DIALECT_NUMERA_TRANSFORMS_RETYPE_RETYPE_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "numera/Dialect/Numera/Transforms/Retype/Policy.h"
@@ -139,6 +140,10 @@ mlir::LogicalResult returnQuires(mlir::ModuleOp module,
 /// take seed, step and sample as three trailing i64 and have the attribute
 /// `numera.draws`.
 llvm::LogicalResult assignRandomBits(mlir::ModuleOp module);
+
+/// Replaces a loop by one that also carries the number of its turn, from 0: the
+/// last argument of both regions, an i64.
+mlir::scf::WhileOp withTurn(mlir::scf::WhileOp loop);
 
 } // namespace numera
 

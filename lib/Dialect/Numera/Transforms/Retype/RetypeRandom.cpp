@@ -66,6 +66,18 @@ struct Place {
   Value sample, index;
 };
 
+/// A loop that ends by a condition counts for so many turns where loops are
+/// around it.
+constexpr int64_t mostTurns = int64_t{1} << 24;
+
+/// The region of `ancestor` that has `op`.
+Region *regionAround(Operation *op, Operation *ancestor) {
+  Region *region = op->getParentRegion();
+  while (region->getParentOp() != ancestor)
+    region = region->getParentRegion();
+  return region;
+}
+
 /// A loop of scf around an operation, with one induction variable.
 struct Loop {
   Value variable;
@@ -81,12 +93,14 @@ public:
 
 private:
   LogicalResult findDraws();
+  void countTurns();
   bool hasOptionalBatch();
   bool isBatchKnown() const;
   void findFunctions();
   LogicalResult extendCalls(func::FuncOp function);
   LogicalResult draw(Operation *op);
   FailureOr<Place> placeOf(Operation *op);
+  Value samplesOf(func::FuncOp function);
   FailureOr<Place> placeIn(linalg::GenericOp generic, Operation *op);
   FailureOr<SmallVector<Loop>> loopsAround(Operation *outer, Operation *op);
   void append(RowMajor &index, ArrayRef<Loop> loops);
@@ -97,6 +111,8 @@ private:
   SmallVector<Operation *> draws;
   llvm::SetVector<func::FuncOp> functions;   ///< those that draw
   llvm::DenseMap<Operation *, Place> places; ///< of generics
+  /// The turns of an scf.while, from 0: an argument of each region.
+  llvm::DenseMap<Region *, Value> turns;
   uint32_t id = 0;
 };
 
@@ -126,6 +142,7 @@ LogicalResult RandomBits::run() {
     return failure();
   if (hasOptionalBatch() && !isBatchKnown())
     batch = std::make_unique<BatchAnalysis>(module, /*hasBatch=*/false);
+  countTurns();
   findFunctions();
   for (func::FuncOp function : functions)
     if (failed(extendCalls(function)))
@@ -169,8 +186,10 @@ static bool isMixed(BatchPlace place) {
 bool RandomBits::isBatchKnown() const {
   return llvm::none_of(draws, [&](Operation *op) {
     auto generic = op->getParentOfType<linalg::GenericOp>();
-    return batch->isAmbiguous(op->getParentOfType<func::FuncOp>()) ||
-           (generic && isMixed(batch->loopsOf(generic)));
+    auto function = op->getParentOfType<func::FuncOp>();
+    return batch->isAmbiguous(function) ||
+           (generic && !batch->hasOneSample(function) &&
+            isMixed(batch->loopsOf(generic)));
   });
 }
 
@@ -215,6 +234,20 @@ LogicalResult RandomBits::extendCalls(func::FuncOp function) {
   return success();
 }
 
+/// Loops that end by a condition and have operations that draw in them.
+void RandomBits::countTurns() {
+  llvm::SetVector<Operation *> loops;
+  for (Operation *op : draws)
+    for (auto loop = op->getParentOfType<scf::WhileOp>(); loop;
+         loop = loop->getParentOfType<scf::WhileOp>())
+      loops.insert(loop);
+  for (Operation *loop : loops) {
+    scf::WhileOp counted = withTurn(cast<scf::WhileOp>(loop));
+    for (Region *region : counted.getRegions())
+      turns[region] = region->getArguments().back();
+  }
+}
+
 /// The loops of scf from `outer` in to `op`.
 FailureOr<SmallVector<Loop>> RandomBits::loopsAround(Operation *outer,
                                                      Operation *op) {
@@ -222,8 +255,16 @@ FailureOr<SmallVector<Loop>> RandomBits::loopsAround(Operation *outer,
   Operation *outermost = nullptr;
   for (Operation *parent = op->getParentOp(); parent != outer;
        parent = parent->getParentOp()) {
-    if (isa<scf::IfOp>(parent))
+    if (isa<scf::IfOp, scf::IndexSwitchOp>(parent))
       continue;
+    if (isa<scf::WhileOp>(parent)) {
+      loops.insert(loops.begin(), Loop{turns.at(regionAround(op, parent)),
+                                       builder.getI64IntegerAttr(0),
+                                       builder.getI64IntegerAttr(mostTurns),
+                                       builder.getI64IntegerAttr(1)});
+      outermost = parent;
+      continue;
+    }
     auto loop = dyn_cast<LoopLikeOpInterface>(parent);
     auto variables = loop ? loop.getLoopInductionVars() : std::nullopt;
     auto lower = loop ? loop.getLoopLowerBounds() : std::nullopt;
@@ -233,7 +274,8 @@ FailureOr<SmallVector<Loop>> RandomBits::loopsAround(Operation *outer,
       return op->emitError("'")
              << op->getName() << "' rounds stochastically inside of '"
              << parent->getName()
-             << "', whose steps have no number; expected scf.for";
+             << "', whose steps have no number; expected scf.for or "
+                "scf.while";
     SmallVector<Loop> these;
     for (unsigned i = 0; i < variables->size(); ++i)
       these.push_back({(*variables)[i], (*lower)[i], (*upper)[i], (*step)[i]});
@@ -285,20 +327,44 @@ FailureOr<Place> RandomBits::placeOf(Operation *op) {
   return Place{index.number(0), index.get()};
 }
 
+/// The size of the batch that a function is called with; null if none of its
+/// arguments tells.
+Value RandomBits::samplesOf(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments()) {
+    BatchPlace place = batch->placeOf(argument);
+    if (!place.isKnown() || place.outer == 0)
+      continue;
+    Location loc = function.getLoc();
+    RowMajor numbers(builder, loc);
+    Value size =
+        numbers.wide(tensor::getMixedSize(builder, loc, argument, place.dim()));
+    return builder.createOrFold<arith::DivUIOp>(
+        loc, size, numbers.number(place.outer * place.inner));
+  }
+  return nullptr;
+}
+
 FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic, Operation *op) {
   auto function = generic->getParentOfType<func::FuncOp>();
   auto loops = loopsAround(function, generic);
   if (failed(loops))
     return failure();
   BatchPlace place = batch->loopsOf(generic);
-  if (isMixed(place))
+  // All of it is one sample's.
+  bool isWhole = !place.isNone() && batch->hasOneSample(function);
+  if (isWhole)
+    place = {};
+  builder.setInsertionPoint(generic);
+  Value samples;
+  if (place.isKnown() && place.outer != 1)
+    samples = samplesOf(function);
+  if (isMixed(place) || (place.outer != 1 && !samples))
     return op->emitError("'")
            << op->getName()
            << "' rounds stochastically where the batch is mixed with other "
               "dimensions; expected the batch to be a dimension of its own";
   Location loc = generic.getLoc();
   // Sizes that are not known come from the operands, outside.
-  builder.setInsertionPoint(generic);
   SmallVector<int64_t> known = generic.getStaticLoopRanges();
   SmallVector<OpFoldResult> sizes(known.size());
   // The outermost size is needed inside of other loops alone.
@@ -319,7 +385,7 @@ FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic, Operation *op) {
   builder.setInsertionPointToStart(generic.getBody());
   RowMajor index(builder, loc);
   append(index, *loops);
-  Value sample = index.number(0);
+  Value sample = isWhole ? function.getArguments().back() : index.number(0);
   for (unsigned i = 0; i < known.size(); ++i) {
     Value position =
         index.wide(linalg::IndexOp::create(builder, loc, i).getResult());
@@ -329,9 +395,18 @@ FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic, Operation *op) {
       continue;
     }
     Value inner = index.number(place.inner);
+    Value row = builder.createOrFold<arith::DivUIOp>(loc, position, inner);
+    if (place.outer != 1) {
+      index.append(
+          builder.createOrFold<arith::DivUIOp>(loc, row, samples), [&] {
+            Value all =
+                builder.createOrFold<arith::MulIOp>(loc, samples, inner);
+            return builder.createOrFold<arith::DivUIOp>(loc, size(), all);
+          });
+      row = builder.createOrFold<arith::RemUIOp>(loc, row, samples);
+    }
     Value base = function.getArguments().back();
-    sample = builder.createOrFold<arith::AddIOp>(
-        loc, base, builder.createOrFold<arith::DivUIOp>(loc, position, inner));
+    sample = builder.createOrFold<arith::AddIOp>(loc, base, row);
     if (place.inner != 1)
       index.append(builder.createOrFold<arith::RemUIOp>(loc, position, inner),
                    [&] { return inner; });
