@@ -35,6 +35,45 @@ def test_images_without_a_filter(mode):
     agree(model, torch.randn(2, 3, 7, 9))
 
 
+@pytest.mark.parametrize("format", ["f8E4M3FN", "posit8", "bf16"])
+def test_places_and_shares_are_not_in_the_format(format):
+    """Of zeros and ones, which are exact, as are the shares; places up to 319 are not."""
+    backend = numera.torch.backend(format=format)
+
+    def model(x):
+        line, image = x[..., 0, :], x[:, :1]
+        return (
+            F.interpolate(line, 640),
+            F.interpolate(line, 480, mode="nearest-exact"),
+            F.interpolate(line, scale_factor=2, mode="linear"),
+            F.interpolate(image, (3, 480)),
+            F.interpolate(image, scale_factor=2, mode="bilinear"),
+            F.interpolate(image[:, :, None], (2, 5, 640), mode="nearest"),
+        )
+
+    x = (torch.arange(2 * 3 * 320) * 7 % 3 % 2).reshape(1, 2, 3, 320).float()
+    own, other = x.clone().requires_grad_(), x.clone().requires_grad_()
+    found, expected = torch.compile(model, backend=backend)(own), model(other)
+    for each, right in zip(found, expected, strict=True):
+        assert torch.equal(each, right)
+    sum(each.sum() for each in found).backward()
+    sum(each.sum() for each in expected).backward()
+    torch.testing.assert_close(own.grad, other.grad, rtol=0.13, atol=0.01)
+
+
+def test_what_depends_on_no_input_is_a_constant():
+    def model(x):
+        places = torch.arange(7.0)[:, None] / torch.arange(1.0, 5.0)
+        return x + torch.sin(places * 100), (places * 3.7).floor().long()
+
+    backend = numera.torch.backend(format="float<4,3>")
+    x = torch.zeros(7, 4)
+    waves, places = torch.compile(model, backend=backend)(x)
+    assert torch.equal(places, model(x)[1])
+    rounded = numera.quantize(model(x)[0].numpy(), "float<4,3>")
+    assert torch.equal(waves, torch.from_numpy(rounded))
+
+
 @pytest.mark.parametrize("corners", [False, True])
 @pytest.mark.parametrize("edges", ["zeros", "border", "reflection"])
 def test_samples_of_volumes(edges, corners):

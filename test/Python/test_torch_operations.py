@@ -177,3 +177,14 @@ def test_attention_is_masked_in_formats_without_infinities():
     )
     assert torch.isfinite(found).all()
     assert (found - wanted).abs().max() < 0.1
+
+
+@pytest.mark.parametrize("kind", [torch.int32, torch.int64])
+def test_integers_are_in_no_format(kind):
+    def model(x):
+        return -x, -(-x // 4), F.pad(x, (0, 2), value=50256), x.neg().abs()
+
+    x = torch.tensor([1001, -257, 16777217, 5], dtype=kind)
+    backend = numera.torch.backend(format="f8E4M3FN")
+    for each, right in zip(torch.compile(model, backend=backend)(x), model(x)):
+        assert torch.equal(each, right) and each.dtype == right.dtype

@@ -17,7 +17,7 @@ from torch import fx
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx._lazy_graph_module import _make_graph_module, _use_lazy_graph_module
 
-from numera.torch import _bytes, _complex, _random
+from numera.torch import _bytes, _complex, _folding, _random
 
 aten = torch.ops.aten
 
@@ -66,7 +66,12 @@ _COUNTS = (aten.arange.default, aten.arange.start, aten.arange.start_step)
 
 
 def _bound(node: fx.Node, is_finite: bool, largest: float) -> None:
-    """Takes the largest number in place of what lies beyond it."""
+    """Takes the largest number in place of what lies beyond it. Integers are in no
+    format."""
+    tensors = [node.meta.get("val"), *(n.meta.get("val") for n in node.all_input_nodes)]
+    kinds = [each.dtype for each in tensors if isinstance(each, torch.Tensor)]
+    if kinds and not any(kind.is_floating_point for kind in kinds):
+        return
 
     def bounded(argument: Any) -> Any:
         if not isinstance(argument, float) or math.isnan(argument):
@@ -161,6 +166,7 @@ def prepare(
     with _use_lazy_graph_module(True):  # its code is wanted by a fallback alone
         module = _make_graph_module(module, graph)
     _complex.split(module)
+    _folding.fold(module)
     arguments = list(graph.find_nodes(op="placeholder"))
     for node in graph.nodes:
         most = largest(node) if largest else math.inf

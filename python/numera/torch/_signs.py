@@ -21,6 +21,13 @@ def signbit(self: Tensor) -> Tensor:
     return torch.atan2(self, torch.full_like(self, -1.0)) < 0
 
 
+def neg(self: Tensor) -> Tensor:
+    """Of integers by a product: torch-mlir has floats alone."""
+    if self.is_floating_point() or self.is_complex():
+        return NotImplemented
+    return self * -1
+
+
 def copysign(self: Tensor, other: Any) -> Tensor:
     kind = torch.result_type(self, other)
     kind = kind if kind.is_floating_point else torch.get_default_dtype()
@@ -80,6 +87,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
 
 
 TABLE: dict[Any, Any] = {
+    aten.neg.default: neg,
     aten.signbit.default: signbit,
     aten.copysign.Tensor: copysign,
     aten.copysign.Scalar: copysign,
