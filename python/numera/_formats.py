@@ -398,8 +398,9 @@ def format(
         return found
     if isinstance(found, ScaledFormat):
         raise Error(
-            f"'{found.name}' is a scaled format, which rounds as its element does; "
-            f"spell it with another element"
+            f"'{found.name}' is a scaled format, whose elements round as its spelling "
+            f"'{found.spelling}' says, and never stochastically; leave out "
+            f"{', '.join(option.split('=')[0] for option in options)}, or change the spelling"
         )
     return _make(found._registry.variant(found.name, options), found._sources)
 

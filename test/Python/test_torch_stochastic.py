@@ -40,3 +40,16 @@ def test_models_round_stochastically(name):
     other = results(*MODELS[name], threads=1, seed=2)
     assert not torch.equal(one, other)
     assert (one - other).abs().max() < 0.2 * one.abs().max()
+
+
+def test_scaled_roles_keep_their_rounding():
+    """Elements of scaled tensors do not round stochastically; the format does."""
+    net, x = nn.Linear(32, 8), torch.randn(4, 32)
+    outputs = []
+    for seed in 1, 2:
+        torch._dynamo.reset()
+        options = {"rounding": "stochastic", "seed": seed, "weights": "mxfp4"}
+        outputs.append(torch.compile(net, backend=numera.torch.backend("bf16", **options))(x))
+    assert not torch.equal(*outputs)
+    with pytest.raises(numera.Error, match="'mxfp4' is a scaled format, .* leave out rounding"):
+        numera.torch.backend("mxfp4", rounding="stochastic")

@@ -19,7 +19,7 @@ from torch import fx
 
 import numera
 from numera._errors import Error
-from numera._formats import Format
+from numera._formats import Format, ScaledFormat
 from numera._request import Spec
 from numera.torch._loops import SUM
 from numera.torch._unmatched import Unmatched
@@ -79,6 +79,12 @@ def _format(spec: Spec, words: Mapping[str, Any]) -> Format:
     return numera.format(spec, **given)
 
 
+def _stored(spec: Spec, words: Mapping[str, Any]) -> Format:
+    """A scaled format has a rounding of its own."""
+    found = numera.format(spec)
+    return found if isinstance(found, ScaledFormat) else _format(spec, words)
+
+
 def _spread(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of one pass, over those that hold for all."""
     return {**base, **{key: each for key, each in given.items() if each is not None}}
@@ -94,7 +100,7 @@ def _pass_settings(
             raise Error(f"{where} names no format")
         spec = base.format
     stored = {
-        role: _format(given[role], words)
+        role: _stored(given[role], words)
         if given.get(role) is not None
         else base and getattr(base, role)
         for role in _STORED
