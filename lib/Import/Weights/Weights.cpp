@@ -95,7 +95,8 @@ ElementsAttr WeightLoader::fromBytes(Operation *op, StringRef name,
   bool isSplat = count > 0 && std::memcmp(bytes.data(), bytes.data() + size,
                                           bytes.size() - size_t(size)) == 0;
   // Retyping reads those of arith.constant in either form.
-  if (!isa<arith::ConstantOp>(op) || !element.isF32() || isSplat ||
+  if (!isa<arith::ConstantOp>(op) ||
+      !isa<Float32Type, BFloat16Type, Float16Type>(element) || isSplat ||
       bytes.size() < SharedElements::leastBytes)
     return DenseElementsAttr::getFromRawBuffer(type, bytes);
   std::shared_ptr<char> copy = SharedElements::allocate(bytes.size());

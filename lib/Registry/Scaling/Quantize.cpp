@@ -112,50 +112,44 @@ static float numberOf(const Value &x) {
 }
 
 /// Rule `min-max`.
-static ScaledTensor quantizeWithZeros(const ScaledFormat &format,
-                                      const ScaleGrid &grid,
-                                      llvm::ArrayRef<float> values,
-                                      llvm::ArrayRef<float> scales,
-                                      llvm::ArrayRef<float> zeros) {
+static ScaledTensor scalesAndZeros(const ScaledFormat &format,
+                                   const ScaleGrid &grid,
+                                   llvm::ArrayRef<float> values,
+                                   llvm::ArrayRef<float> scales,
+                                   llvm::ArrayRef<float> zeros) {
   CodeArithmetic arithmetic;
   Steps steps(arithmetic, format);
-  struct Group {
+  struct Range {
     float least = 0, most = 0; ///< both NaN where a value is
-    Value scale, zero;
   };
-  std::vector<Group> groups(grid.groups());
+  std::vector<Range> ranges(grid.groups());
   for (auto [i, x] : llvm::enumerate(values)) {
-    Group &group = groups[grid.groupOf(int64_t(i))];
-    group.least = std::isnan(x) || x < group.least ? x : group.least;
-    group.most = std::isnan(x) || x > group.most ? x : group.most;
+    Range &range = ranges[grid.groupOf(int64_t(i))];
+    range.least = std::isnan(x) || x < range.least ? x : range.least;
+    range.most = std::isnan(x) || x > range.most ? x : range.most;
   }
   ScaledTensor tensor;
-  for (auto [i, group] : llvm::enumerate(groups)) {
-    Value least = arithmetic.ofFloat(group.least);
-    if (scales.empty()) {
-      group.scale = steps.scaleOfRange(least, arithmetic.ofFloat(group.most));
-      group.zero = steps.zeroPoint(least, group.scale);
-    } else {
-      group.scale = arithmetic.ofFloat(scales[i]);
-      group.zero = steps.element(arithmetic.ofFloat(zeros[i]));
+  for (auto [i, range] : llvm::enumerate(ranges)) {
+    if (!scales.empty()) {
+      tensor.scales.push_back(arithmetic.ofFloat(scales[i]).code);
+      tensor.zeros.push_back(steps.element(arithmetic.ofFloat(zeros[i])).code);
+      continue;
     }
-    tensor.scales.push_back(group.scale.code);
-    tensor.zeros.push_back(group.zero.code);
-  }
-  for (auto [i, x] : llvm::enumerate(values)) {
-    const Group &group = groups[grid.groupOf(int64_t(i))];
-    tensor.data.push_back(
-        steps.quantize(arithmetic.ofFloat(x), group.scale, group.zero).code);
+    Value least = arithmetic.ofFloat(range.least);
+    Value scale = steps.scaleOfRange(least, arithmetic.ofFloat(range.most));
+    tensor.scales.push_back(scale.code);
+    tensor.zeros.push_back(steps.zeroPoint(least, scale).code);
   }
   return tensor;
 }
 
-ScaledTensor numera::quantize(const ScaledFormat &format, const ScaleGrid &grid,
-                              llvm::ArrayRef<float> values,
-                              llvm::ArrayRef<float> scales,
-                              llvm::ArrayRef<float> zeros) {
+ScaledTensor numera::scalesFor(const ScaledFormat &format,
+                               const ScaleGrid &grid,
+                               llvm::ArrayRef<float> values,
+                               llvm::ArrayRef<float> scales,
+                               llvm::ArrayRef<float> zeros) {
   if (format.hasZeroPoint())
-    return quantizeWithZeros(format, grid, values, scales, zeros);
+    return scalesAndZeros(format, grid, values, scales, zeros);
   CodeArithmetic arithmetic;
   Steps steps(arithmetic, format);
   ScaledTensor tensor;
@@ -171,21 +165,75 @@ ScaledTensor numera::quantize(const ScaledFormat &format, const ScaleGrid &grid,
     tensorScale = steps.tensorScale(arithmetic.ofFloat(largestOfAll));
     tensor.tensorScale = numberOf(*tensorScale);
   }
-  std::vector<Value> divisors;
   for (auto [i, amax] : llvm::enumerate(largest)) {
     Value scale = scales.empty()
                       ? steps.scale(arithmetic.ofFloat(amax), tensorScale)
                       : arithmetic.cast(format.scaling.scale,
                                         arithmetic.ofFloat(scales[i]), {});
     tensor.scales.push_back(scale.code);
-    divisors.push_back(steps.divisor(scale, tensorScale));
   }
+  return tensor;
+}
+
+struct ScaledElements::State {
+  State(const ScaledFormat &format, const ScaleGrid &grid)
+      : format(format), grid(grid), steps(arithmetic, this->format) {}
+
+  ScaledFormat format;
+  ScaleGrid grid;
+  CodeArithmetic arithmetic;
+  Steps steps;
+  std::vector<Value> divisors;
+  std::vector<Value> zeros; ///< none without zero points
+};
+
+ScaledElements::ScaledElements(const ScaledFormat &format,
+                               const ScaleGrid &grid,
+                               const ScaledTensor &scales)
+    : state(std::make_unique<State>(format, grid)) {
+  CodeArithmetic &arithmetic = state->arithmetic;
+  std::optional<Value> tensorScale;
+  if (scales.tensorScale)
+    tensorScale = arithmetic.ofFloat(*scales.tensorScale);
+  for (uint64_t scale : scales.scales)
+    state->divisors.push_back(state->steps.divisor(
+        arithmetic.of(format.scaling.scale, scale), tensorScale));
+  if (format.hasZeroPoint())
+    for (uint64_t zero : scales.zeros)
+      state->zeros.push_back(arithmetic.of(format.element, zero));
+}
+
+ScaledElements::~ScaledElements() = default;
+
+/// The zero point of a group, if there are any.
+static std::optional<Value> zeroOf(llvm::ArrayRef<Value> zeros, int64_t group) {
+  return zeros.empty() ? std::nullopt : std::optional(zeros[size_t(group)]);
+}
+
+uint64_t ScaledElements::quantize(int64_t index, float value) {
+  int64_t group = state->grid.groupOf(index);
+  return state->steps
+      .quantize(state->arithmetic.ofFloat(value), state->divisors[group],
+                zeroOf(state->zeros, group))
+      .code;
+}
+
+float ScaledElements::dequantize(int64_t index, uint64_t code) {
+  int64_t group = state->grid.groupOf(index);
+  return numberOf(state->steps.dequantize(
+      state->arithmetic.of(state->format.element, code), state->divisors[group],
+      zeroOf(state->zeros, group)));
+}
+
+ScaledTensor numera::quantize(const ScaledFormat &format, const ScaleGrid &grid,
+                              llvm::ArrayRef<float> values,
+                              llvm::ArrayRef<float> scales,
+                              llvm::ArrayRef<float> zeros) {
+  ScaledTensor tensor = scalesFor(format, grid, values, scales, zeros);
+  ScaledElements elements(format, grid, tensor);
   tensor.data.reserve(values.size());
   for (auto [i, x] : llvm::enumerate(values))
-    tensor.data.push_back(
-        steps
-            .quantize(arithmetic.ofFloat(x), divisors[grid.groupOf(int64_t(i))])
-            .code);
+    tensor.data.push_back(elements.quantize(int64_t(i), x));
   return tensor;
 }
 
@@ -208,24 +256,10 @@ ScaleAndZero numera::scaleOfRange(const ScaledFormat &format, float least,
 std::vector<float> numera::dequantize(const ScaledFormat &format,
                                       const ScaleGrid &grid,
                                       const ScaledTensor &tensor) {
-  CodeArithmetic arithmetic;
-  Steps steps(arithmetic, format);
-  std::optional<Value> tensorScale;
-  if (tensor.tensorScale)
-    tensorScale = arithmetic.ofFloat(*tensor.tensorScale);
-  std::vector<Value> divisors;
-  for (uint64_t scale : tensor.scales)
-    divisors.push_back(
-        steps.divisor(arithmetic.of(format.scaling.scale, scale), tensorScale));
+  ScaledElements elements(format, grid, tensor);
   std::vector<float> values;
   values.reserve(tensor.data.size());
-  for (auto [i, data] : llvm::enumerate(tensor.data)) {
-    int64_t group = grid.groupOf(int64_t(i));
-    std::optional<Value> zero;
-    if (format.hasZeroPoint())
-      zero = arithmetic.of(format.element, tensor.zeros[group]);
-    values.push_back(numberOf(steps.dequantize(
-        arithmetic.of(format.element, data), divisors[group], zero)));
-  }
+  for (auto [i, code] : llvm::enumerate(tensor.data))
+    values.push_back(elements.dequantize(int64_t(i), code));
   return values;
 }

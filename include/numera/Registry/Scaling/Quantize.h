@@ -8,6 +8,7 @@
 
 #include "numera/Registry/Scaling/Scaling.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <memory>
 #include <vector>
 
 namespace numera {
@@ -50,9 +51,32 @@ struct ScaledTensor {
   std::vector<uint64_t> zeros;
 };
 
+/// The scales of a tensor, and what comes with them: a tensor without elements.
 /// `scales` are given scales as f32; without them, the scales follow from the
 /// values. They are not allowed with a tensor scale. With zero points, `zeros`
 /// has one for each scale, as numbers.
+ScaledTensor scalesFor(const ScaledFormat &format, const ScaleGrid &grid,
+                       llvm::ArrayRef<float> values,
+                       llvm::ArrayRef<float> scales = {},
+                       llvm::ArrayRef<float> zeros = {});
+
+/// Elements of a tensor whose scales are known.
+class ScaledElements {
+public:
+  ScaledElements(const ScaledFormat &format, const ScaleGrid &grid,
+                 const ScaledTensor &scales);
+  ~ScaledElements();
+
+  /// The code of element `index`, and the value of a code there.
+  uint64_t quantize(int64_t index, float value);
+  float dequantize(int64_t index, uint64_t code);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// The scales of `scalesFor`, and the elements.
 ScaledTensor quantize(const ScaledFormat &format, const ScaleGrid &grid,
                       llvm::ArrayRef<float> values,
                       llvm::ArrayRef<float> scales = {},

@@ -97,6 +97,10 @@ struct Resolved {
   std::vector<LibraryUse> libraryUses;
 };
 
+/// On a module whose importer has checked its shapes, or computes checks.
+inline constexpr llvm::StringLiteral checksShapesAttribute =
+    "numera.checks_shapes";
+
 class Compiler {
 public:
   /// Owns a context with everything registered and `registry` attached.

@@ -39,6 +39,15 @@ DenseResourceElementsAttr SharedElements::create(ShapedType type,
   return DenseResourceElementsAttr::get(type, handle);
 }
 
+ElementsAttr SharedElements::createConstant(ShapedType type,
+                                            SharedBytes bytes) {
+  size_t width = type.getElementType().getIntOrFloatBitWidth() / 8;
+  size_t size = size_t(type.getNumElements()) * width;
+  if (size >= leastBytes)
+    return create(type, std::move(bytes));
+  return DenseElementsAttr::getFromRawBuffer(type, {bytes.get(), size});
+}
+
 SharedBytes SharedElements::find(Attribute constant) {
   auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant);
   return resource ? of(resource.getContext())
@@ -53,6 +62,58 @@ void SharedElements::release(Attribute constant) {
     return;
   DenseResourceElementsHandle handle = resource.getRawHandle();
   handle.getResource()->setBlob(AsmResourceBlob());
+}
+
+void SharedConstants::find(Operation *root) {
+  root->walk([&](arith::ConstantOp constant) {
+    if (!SharedElements::find(constant.getValue()))
+      return;
+    constants.push_back(constant);
+    uses[constant.getValue()] += llvm::range_size(constant->getUses());
+  });
+}
+
+void SharedConstants::release(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto found = constant ? uses.find(constant.getValue()) : uses.end();
+  if (found != uses.end() && --found->second == 0)
+    SharedElements::release(constant.getValue());
+}
+
+void SharedConstants::eraseUnused() {
+  llvm::SetVector<Attribute> erased;
+  llvm::SmallDenseSet<Attribute> used;
+  llvm::erase_if(constants, [&](arith::ConstantOp constant) {
+    if (!constant->use_empty()) {
+      used.insert(constant.getValue());
+      return false;
+    }
+    erased.insert(constant.getValue());
+    constant.erase();
+    return true;
+  });
+  for (Attribute elements : erased)
+    if (!used.contains(elements))
+      SharedElements::release(elements);
+}
+
+void SharedConstants::makeDense(
+    function_ref<bool(arith::ConstantOp)> isWanted) {
+  eraseUnused();
+  llvm::SetVector<Attribute> replaced;
+  llvm::SmallDenseSet<Attribute> kept;
+  for (arith::ConstantOp constant : constants) {
+    Attribute elements = constant.getValue();
+    if (isWanted && !isWanted(constant)) {
+      kept.insert(elements);
+    } else if (ElementsAttr dense = denseElements(elements)) {
+      replaced.insert(elements);
+      constant.setValueAttr(dense);
+    }
+  }
+  for (Attribute elements : replaced)
+    if (!kept.contains(elements))
+      SharedElements::release(elements);
 }
 
 ArrayRef<char> rawElements(Attribute constant) {

@@ -22,6 +22,27 @@ inline bool hasByteElements(mlir::Type element) {
   return bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
+namespace detail {
+/// A copy of a known size is one instruction.
+inline uint64_t loadCode(const char *place, size_t bytes) {
+  uint64_t code = 0;
+  switch (bytes) {
+  case 1:
+    std::memcpy(&code, place, 1);
+    break;
+  case 2:
+    std::memcpy(&code, place, 2);
+    break;
+  case 4:
+    std::memcpy(&code, place, 4);
+    break;
+  default:
+    std::memcpy(&code, place, 8);
+  }
+  return code;
+}
+} // namespace detail
+
 /// Reads the elements, whose type hasByteElements, as codes or bits of numbers.
 class DenseCodes {
 public:
@@ -29,29 +50,19 @@ public:
       : raw(elements.getRawData()),
         bytes(elements.getElementType().getIntOrFloatBitWidth() / 8),
         isSplat(elements.isSplat()) {}
+  /// The same of `raw` bytes of elements, or of one for all of them.
+  DenseCodes(llvm::ArrayRef<char> raw, mlir::Type element)
+      : raw(raw), bytes(element.getIntOrFloatBitWidth() / 8),
+        isSplat(raw.size() == bytes) {}
 
   uint64_t operator[](int64_t index) const {
-    const char *place = raw.data() + (isSplat ? 0 : index * bytes);
-    uint64_t code = 0;
-    switch (bytes) { // a copy of a known size is one instruction
-    case 1:
-      std::memcpy(&code, place, 1);
-      break;
-    case 2:
-      std::memcpy(&code, place, 2);
-      break;
-    case 4:
-      std::memcpy(&code, place, 4);
-      break;
-    default:
-      std::memcpy(&code, place, 8);
-    }
-    return code;
+    return detail::loadCode(raw.data() + (isSplat ? 0 : size_t(index) * bytes),
+                            bytes);
   }
 
 private:
   llvm::ArrayRef<char> raw;
-  int64_t bytes;
+  size_t bytes;
   bool isSplat;
 };
 
@@ -64,7 +75,7 @@ public:
         raw(size_t(count) * bytes) {}
   void set(int64_t index, uint64_t code) {
     char *place = raw.data() + size_t(index) * bytes;
-    switch (bytes) { // a copy of a known size is one instruction
+    switch (bytes) { // as in loadCode
     case 1:
       std::memcpy(place, &code, 1);
       break;
@@ -78,13 +89,17 @@ public:
       std::memcpy(place, &code, 8);
     }
   }
+  uint64_t get(int64_t index) const {
+    return detail::loadCode(raw.data() + size_t(index) * bytes, bytes);
+  }
   /// A constant of all elements of `type`, or of one for all of them. Where all
   /// are equal it is a splat, as MLIR makes of them.
-  mlir::DenseElementsAttr build(mlir::ShapedType type) {
-    if (raw.size() > bytes &&
-        std::memcmp(raw.data(), raw.data() + bytes, raw.size() - bytes) == 0)
-      raw.resize(bytes);
-    return mlir::DenseElementsAttr::getFromRawBuffer(type, raw);
+  mlir::DenseElementsAttr build(mlir::ShapedType type) const {
+    bool isSplat =
+        raw.size() > bytes &&
+        std::memcmp(raw.data(), raw.data() + bytes, raw.size() - bytes) == 0;
+    return mlir::DenseElementsAttr::getFromRawBuffer(
+        type, llvm::ArrayRef(raw).take_front(isSplat ? bytes : raw.size()));
   }
 
 private:

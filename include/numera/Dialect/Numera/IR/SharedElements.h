@@ -8,6 +8,7 @@
 #ifndef NUMERA_DIALECT_NUMERA_IR_SHAREDELEMENTS_H
 #define NUMERA_DIALECT_NUMERA_IR_SHAREDELEMENTS_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectInterface.h"
@@ -40,6 +41,8 @@ public:
   /// A constant of all elements of `type`, whose elements take whole bytes.
   mlir::DenseResourceElementsAttr create(mlir::ShapedType type,
                                          SharedBytes bytes);
+  /// The same, or where it is not worth it a constant that the context keeps.
+  mlir::ElementsAttr createConstant(mlir::ShapedType type, SharedBytes bytes);
   /// The bytes of a constant of `create`; null if they have been released, or
   /// the constant is another.
   static SharedBytes find(mlir::Attribute constant);
@@ -48,6 +51,27 @@ public:
 
 private:
   llvm::StringMap<SharedBytes> known; ///< by the names of resources
+};
+
+/// The shared elements of a module's constants, while a pass replaces what
+/// reads them.
+class SharedConstants {
+public:
+  /// Finds those of all constants inside of `root`.
+  void find(mlir::Operation *root);
+  /// One use of a constant needs its elements no longer. The last one releases
+  /// them. Does nothing for other values.
+  void release(mlir::Value constant);
+  /// Erases constants without uses, and releases what no other has.
+  void eraseUnused();
+  /// The same, and makes the elements of others dense: of all, or of those that
+  /// `isWanted` holds for.
+  void makeDense(
+      llvm::function_ref<bool(mlir::arith::ConstantOp)> isWanted = nullptr);
+
+private:
+  llvm::SmallVector<mlir::arith::ConstantOp> constants;
+  llvm::DenseMap<mlir::Attribute, size_t> uses;
 };
 
 /// The bytes of all elements, or of one for all of them, of dense constants

@@ -4,36 +4,41 @@
 #include "ContractionLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 
 using namespace mlir;
 
 namespace numera {
 
-DenseElementsAttr Channels::move(DenseElementsAttr elements) const {
-  auto type = cast<RankedTensorType>(elements.getType());
+ElementsAttr Channels::move(ElementsAttr elements) const {
+  auto type = cast<RankedTensorType>(elements.getShapedType());
   RankedTensorType moved = move(type);
-  if (elements.empty() || !type.getElementType().isIntOrFloat())
+  ArrayRef<char> bytes = rawElements(elements);
+  if (bytes.empty() || !type.getElementType().isIntOrFloat())
     return {};
-  if (elements.isSplat())
-    return elements.resizeSplat(moved);
+  if (auto dense = dyn_cast<DenseElementsAttr>(elements);
+      dense && dense.isSplat())
+    return dense.resizeSplat(moved);
   if (type.getElementTypeBitWidth() % 8 != 0)
     return {};
-  ArrayRef<char> bytes = elements.getRawData();
   size_t size = bytes.size() / size_t(type.getNumElements());
   SmallVector<int64_t> dimensions = order(size_t(type.getRank()));
   SmallVector<int64_t> from = computeStrides(type.getShape());
   SmallVector<int64_t> to = computeStrides(moved.getShape());
-  std::vector<char> result(bytes.size());
+  std::shared_ptr<char> result = SharedElements::allocate(bytes.size());
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
     int64_t place = 0, rest = i;
     for (auto [dimension, stride] : llvm::zip_equal(dimensions, to)) {
       place += rest / stride * from[size_t(dimension)];
       rest %= stride;
     }
-    std::memcpy(result.data() + size_t(i) * size,
+    std::memcpy(result.get() + size_t(i) * size,
                 bytes.data() + size_t(place) * size, size);
   }
-  return DenseElementsAttr::getFromRawBuffer(moved, result);
+  if (!SharedElements::find(elements))
+    return DenseElementsAttr::getFromRawBuffer(moved,
+                                               {result.get(), bytes.size()});
+  return SharedElements::of(type.getContext()).create(moved, result);
 }
 
 std::optional<SmallVector<unsigned>> loopsOf(AffineMap map, Channels channels) {

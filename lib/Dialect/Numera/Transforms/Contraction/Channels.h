@@ -48,7 +48,7 @@ struct Channels {
     return type.clone(move(type.getShape()));
   }
   /// Null where elements are no whole bytes, or there are none.
-  mlir::DenseElementsAttr move(mlir::DenseElementsAttr elements) const;
+  mlir::ElementsAttr move(mlir::ElementsAttr elements) const;
   mlir::AffineMap move(mlir::AffineMap map) const {
     return mlir::AffineMap::get(map.getNumDims(), map.getNumSymbols(),
                                 move(map.getResults()), map.getContext());

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -110,11 +111,12 @@ Value Mover::knownIn(Value value, Channels channels) {
     return linalg::FillOp::create(rewriter, fill.getLoc(), fill.getInputs(),
                                   emptyIn(fill.getOutputs()[0], channels))
         .getResult(0);
-  DenseElementsAttr elements;
+  ElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)))
     return {};
-  DenseElementsAttr moved = channels.move(elements);
-  return moved ? arith::ConstantOp::create(rewriter, value.getLoc(), moved)
+  ElementsAttr moved = channels.move(elements);
+  return moved ? arith::ConstantOp::create(rewriter, value.getLoc(),
+                                           cast<TypedAttr>(moved))
                : Value();
 }
 
@@ -434,10 +436,13 @@ namespace {
 struct ChannelsLastPass : impl::NumeraChannelsLastBase<ChannelsLastPass> {
   using NumeraChannelsLastBase::NumeraChannelsLastBase;
   void runOnOperation() override {
+    SharedConstants weights;
+    weights.find(getOperation());
     getOperation()->walk([&](func::FuncOp function) {
       if (isBetterWithChannelsLast(function, fewestConvolutions))
         Mover(&getContext()).move(function);
     });
+    weights.eraseUnused();
   }
 };
 } // namespace

@@ -62,8 +62,8 @@ memref::GlobalOp PanelConstants::moved(memref::GlobalOp global,
   for (const LaidOut &known : laidOut)
     if (known.from == global && ArrayRef(known.moves) == moves)
       return known.to;
-  auto elements = cast<DenseElementsAttr>(*global.getInitialValue());
-  ArrayRef<char> bytes = elements.getRawData();
+  auto elements = cast<ElementsAttr>(*global.getInitialValue());
+  ArrayRef<char> bytes = rawElements(elements);
   int64_t size = int64_t(bytes.size()) / elements.getNumElements(), count = 1;
   SmallVector<int64_t> shape;
   for (const Move &move : moves) {
@@ -87,12 +87,8 @@ memref::GlobalOp PanelConstants::moved(memref::GlobalOp global,
   copy(bytes.data(), packed.get(), parts, size);
   Type element = elements.getElementType();
   auto type = RankedTensorType::get(shape, element);
-  ElementsAttr panels;
-  if (packedBytes < SharedElements::leastBytes)
-    panels = DenseElementsAttr::getFromRawBuffer(
-        type, ArrayRef(packed.get(), packedBytes));
-  else
-    panels = SharedElements::of(module.getContext()).create(type, packed);
+  ElementsAttr panels =
+      SharedElements::of(module.getContext()).createConstant(type, packed);
   OpBuilder builder(global);
   auto made = memref::GlobalOp::create(
       builder, global.getLoc(), (global.getSymName() + "_panels").str(),
@@ -110,12 +106,13 @@ std::optional<Panels> PanelConstants::layOut(const ContractionWork &work) {
   memref::GlobalOp global = globalOf(operand.get());
   if (!contraction.isDirect || !global || contraction.columns.size() != 1)
     return std::nullopt;
-  auto elements = dyn_cast_or_null<DenseElementsAttr>(
+  auto elements = dyn_cast_or_null<ElementsAttr>(
       global.getInitialValue().value_or(Attribute()));
   auto dimensions = dimensionsOf(generic.getMatchingIndexingMap(&operand));
-  if (!elements || elements.empty() || elements.isSplat() || !dimensions)
+  if (!elements || rawElements(elements).empty() || elements.isSplat() ||
+      !dimensions)
     return std::nullopt;
-  ArrayRef<int64_t> shape = elements.getType().getShape();
+  ArrayRef<int64_t> shape = elements.getShapedType().getShape();
   unsigned column = contraction.columns.front();
   int64_t columns = shape[(*dimensions)[column]];
   Panels panels;
@@ -159,8 +156,12 @@ void PanelConstants::eraseUnused() {
       get.erase();
   }
   module.walk([&](memref::GetGlobalOp get) { names.erase(get.getName()); });
-  for (const auto &name : names)
-    symbols.erase(symbols.lookup(name.getKey()));
+  for (const auto &name : names) {
+    auto global = symbols.lookup<memref::GlobalOp>(name.getKey());
+    Attribute elements = *global.getInitialValue();
+    symbols.erase(global);
+    SharedElements::release(elements);
+  }
 }
 
 } // namespace numera

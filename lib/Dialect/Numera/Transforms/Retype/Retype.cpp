@@ -98,6 +98,7 @@ public:
       return failure();
     policies.finish();
     dropOrigins(module);
+    keepQuantizedWeights(module);
     if (notReplaced)
       emitWarning(module.getLoc())
           << "format '" << policies.ofModel().format.spelling()

@@ -135,6 +135,10 @@ mlir::Value createBlockedSum(mlir::IRRewriter &rewriter,
 mlir::LogicalResult returnQuires(mlir::ModuleOp module,
                                  llvm::ArrayRef<unsigned> results);
 
+/// Makes the shared elements of constants dense, but for weights that are only
+/// quantized: those are released when their scales are expanded.
+void keepQuantizedWeights(mlir::ModuleOp module);
+
 /// Gives every operation that rounds stochastically, and has none, its random
 /// bits, drawn by a numera.random with an id of its own. Functions that draw
 /// take seed, step and sample as three trailing i64 and have the attribute

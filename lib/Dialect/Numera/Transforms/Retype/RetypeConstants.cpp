@@ -59,18 +59,22 @@ encodeElements(const Format &format, ElementsAttr values, const Format &from) {
     encodeFloats(format, numbers, codes);
     return codes.build(type);
   }
+  if (hasByteElements(values.getElementType())) {
+    ArrayRef<char> raw = rawElements(values);
+    DenseCodes numbers(raw, values.getElementType());
+    int64_t count = int64_t(raw.size()) /
+                    (values.getElementType().getIntOrFloatBitWidth() / 8);
+    DenseCodesBuilder codes(storage, count);
+    for (int64_t i = 0; i < count; ++i)
+      codes.set(i, code(numbers[i]));
+    return codes.build(type);
+  }
   DenseElementsAttr dense = denseElements(values);
   int64_t count = dense.isSplat() ? 1 : dense.getNumElements();
   DenseCodesBuilder codes(storage, count);
-  if (hasByteElements(dense.getElementType())) {
-    DenseCodes numbers(dense);
-    for (int64_t i = 0; i < count; ++i)
-      codes.set(i, code(numbers[i]));
-  } else {
-    auto elements = dense.getValues<APFloat>();
-    for (int64_t i = 0; i < count; ++i)
-      codes.set(i, code(elements[i].bitcastToAPInt().getZExtValue()));
-  }
+  auto elements = dense.getValues<APFloat>();
+  for (int64_t i = 0; i < count; ++i)
+    codes.set(i, code(elements[i].bitcastToAPInt().getZExtValue()));
   return codes.build(type);
 }
 
@@ -187,10 +191,10 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
   auto shaped = dyn_cast<ShapedType>(value.getType());
   Type type = shaped ? Type(shaped.clone(element)) : element;
   bool isOpaque = !format.getFamily().hasArithmetic();
-  if (shaped && (isOpaque || isa<FloatType>(element)))
-    value = denseElements(value);
   if (type == value.getType())
     return arith::ConstantOp::create(builder, loc, value);
+  if (shaped && (isOpaque || isa<FloatType>(element)))
+    value = denseElements(value);
   if (isOpaque)
     return createOpaqueConstant(builder, loc, type, format, value);
   Format from = sourceOf(builder, value);
@@ -205,6 +209,14 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
   auto codes = encodeElements(format, DenseElementsAttr::get(one, value), from);
   return ConstantOp::create(builder, loc, type,
                             cast<TypedAttr>(codes.getSplatValue<Attribute>()));
+}
+
+void keepQuantizedWeights(ModuleOp module) {
+  SharedConstants weights;
+  weights.find(module);
+  weights.makeDense([](arith::ConstantOp constant) {
+    return !llvm::all_of(constant->getUsers(), llvm::IsaPred<QuantizeOp>);
+  });
 }
 
 } // namespace numera

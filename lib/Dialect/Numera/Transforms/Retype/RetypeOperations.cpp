@@ -37,7 +37,8 @@ public:
   /// Nothing reads what has been encoded.
   ~OperationReplacer() {
     for (Attribute constant : shared)
-      SharedElements::release(constant);
+      if (!needed.contains(constant))
+        SharedElements::release(constant);
   }
 
   LogicalResult replace(Operation *op);
@@ -49,6 +50,7 @@ private:
   const BitcastFormats &bitcasts;
   IRRewriter rewriter;
   llvm::SmallSetVector<Attribute, 8> shared; ///< of constants that are replaced
+  llvm::SmallDenseSet<Attribute> needed;     ///< of others
 };
 
 } // namespace
@@ -60,9 +62,13 @@ LogicalResult OperationReplacer::replaceConstant(arith::ConstantOp constant) {
   Format format = formatOfType(numera::elementType(inside));
   bool isKept = policy.weights && policies.floats().isReplaced(type);
   bool isShared = SharedElements::find(constant.getValue()) != nullptr;
+  if (isShared && inside == type) {
+    needed.insert(constant.getValue());
+    return success();
+  }
   if (isShared) {
     shared.insert(constant.getValue());
-    if (inside == type || !format || isKept)
+    if (!format || isKept)
       constant.setValueAttr(denseElements(constant.getValue()));
   }
   if (inside == type || !format)

@@ -36,7 +36,7 @@ Expander::returnCounts(ArrayRef<Operation *> work,
     Operation *exit = op->getBlock()->getTerminator();
     Operation *last = exit->getPrevNode();
     builder.setInsertionPoint(exit);
-    const Parts &parts = expanded.lookup(op->getResult(0));
+    const Parts &parts = partsOf(op->getResult(0));
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     auto quantize = dyn_cast<QuantizeOp>(op);
     Value numbers = quantize ? quantize.getInput() : Value();

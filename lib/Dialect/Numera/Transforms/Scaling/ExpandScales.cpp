@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/ViewLikeInterfaceUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
 using namespace mlir;
@@ -23,152 +22,11 @@ namespace numera {
 // Quantize and dequantize
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The elements of a constant.
-class Floats {
-public:
-  explicit Floats(DenseElementsAttr elements) {
-    if (elements.isSplat())
-      splat.assign(size_t(elements.getNumElements()),
-                   elements.getSplatValue<float>());
-    ArrayRef<char> bytes = elements.getRawData();
-    numbers = elements.isSplat()
-                  ? ArrayRef(splat)
-                  : ArrayRef(reinterpret_cast<const float *>(bytes.data()),
-                             bytes.size() / sizeof(float));
-  }
-  Floats(Floats &&) = default;
-
-  ArrayRef<float> get() const { return numbers; }
-
-private:
-  std::vector<float> splat;
-  ArrayRef<float> numbers;
-};
-} // namespace
-
-/// Null for what is no constant in f32.
-static std::optional<Floats> constantFloats(Value value) {
-  DenseElementsAttr elements;
-  if (!value || !matchPattern(value, m_Constant(&elements)) ||
-      !elements.getElementType().isF32())
-    return std::nullopt;
-  return Floats(elements);
-}
-
-static Value constantOfCodes(OpBuilder &builder, Location loc,
-                             ArrayRef<int64_t> shape, const Format &format,
-                             ArrayRef<uint64_t> codes) {
-  Type element = typeOfFormat(builder.getContext(), format);
-  auto type = RankedTensorType::get(shape, element);
-  unsigned bits = format.storageBits(), bytes = bits / 8;
-  std::vector<char> stored(codes.size() * bytes);
-  for (auto [i, code] : llvm::enumerate(codes))
-    std::memcpy(&stored[i * bytes], &code, bytes); // the low ones come first
-  static_assert(llvm::endianness::native == llvm::endianness::little);
-  if (llvm::all_equal(codes))
-    stored.resize(std::min<size_t>(stored.size(), bytes));
-  if (format == formatF32())
-    return arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::getFromRawBuffer(type, stored));
-  auto storage = RankedTensorType::get(shape, builder.getIntegerType(bits));
-  return ConstantOp::create(
-      builder, loc, type, DenseElementsAttr::getFromRawBuffer(storage, stored));
-}
-
-/// What `constantOfCodes` was given.
-static std::vector<uint64_t> codesOfConstant(Value constant) {
-  auto elements = cast<DenseElementsAttr>(valueOfConstant(constant));
-  ArrayRef<char> stored = elements.getRawData();
-  unsigned bytes = elements.getElementType().getIntOrFloatBitWidth() / 8;
-  std::vector<uint64_t> codes(size_t(elements.getNumElements()));
-  for (auto [i, code] : llvm::enumerate(codes))
-    std::memcpy(&code, &stored[elements.isSplat() ? 0 : i * bytes], bytes);
-  return codes;
-}
-
-/// Codes of a tensor with its axis in blocks, zeros behind the last element.
-static Value constantOfBlocks(OpBuilder &builder, Location loc,
-                              RankedTensorType type, const ScaledFormat &format,
-                              ArrayRef<uint64_t> codes) {
-  int64_t axis = scalingOf(type).getAxis(), length = type.getDimSize(axis);
-  int64_t block = std::min<int64_t>(format.scaling.block, length);
-  int64_t blocks = llvm::divideCeil(length, block);
-  SmallVector<int64_t> shape(type.getShape());
-  shape[axis] = blocks;
-  shape.insert(shape.begin() + axis + 1, block);
-  if (blocks * block == length)
-    return constantOfCodes(builder, loc, shape, format.element, codes);
-  int64_t inner = 1;
-  for (int64_t size : type.getShape().drop_front(axis + 1))
-    inner *= size;
-  std::vector<uint64_t> filled;
-  for (size_t row = 0; row < codes.size(); row += length * inner) {
-    llvm::append_range(filled, codes.slice(row, length * inner));
-    filled.resize(filled.size() + (blocks * block - length) * inner);
-  }
-  return constantOfCodes(builder, loc, shape, format.element, filled);
-}
-
 /// Elements as the format keeps them in memory.
 Value Expander::stored(Value elements, const ScaledFormat &format) {
   return format.scaling.isPacked
              ? throughPacked(builder, elements.getLoc(), elements)
              : elements;
-}
-
-bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
-  RankedTensorType type = op.getType();
-  auto values = constantFloats(op.getInput());
-  auto given = constantFloats(op.getScales());
-  auto givenZeros = constantFloats(op.getZeros());
-  ScaledFormat format = scaledFormatOf(type);
-  // What an opaque format's functions give is known when the program runs.
-  if (!values || (op.getScales() && !given) || (op.getZeros() && !givenZeros) ||
-      format.element.isOpaque())
-    return false;
-  ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
-  ScaledTensor tensor = quantize(
-      format, grid, values->get(), given ? given->get() : ArrayRef<float>(),
-      givenZeros ? givenZeros->get() : ArrayRef<float>());
-  Location loc = op.getLoc();
-  parts.data = stored(constantOfCodes(builder, loc, type.getShape(),
-                                      format.element, tensor.data),
-                      format);
-  if (format.isBlock() && type.getNumElements() > 0)
-    parts.blocks = stored(
-        constantOfBlocks(builder, loc, type, format, tensor.data), format);
-  parts.scales = constantOfCodes(builder, loc, grid.shape(),
-                                 format.scaling.scale, tensor.scales);
-  if (format.hasZeroPoint())
-    parts.zeros = constantOfCodes(builder, loc, grid.shape(), format.element,
-                                  tensor.zeros);
-  if (tensor.tensorScale)
-    parts.tensorScale =
-        constantOfCodes(builder, loc, {}, formatF32(),
-                        llvm::bit_cast<uint32_t>(*tensor.tensorScale));
-  // Elements are in the constant, and take less there.
-  tensor.data = {};
-  constants[op] = std::move(tensor);
-  return true;
-}
-
-/// The values of a scaled tensor that is known, f32, as kernels for the CPU
-/// take them; else null. Packed ones are read as they are in memory.
-Value Expander::valuesOfConstant(Location loc, Value scaled) {
-  auto type = cast<RankedTensorType>(scaled.getType());
-  ScaledFormat format = scaledFormatOf(type);
-  auto known = constants.find(scaled);
-  if (known == constants.end() || target != Target::CPU ||
-      format.scaling.isPacked)
-    return {};
-  ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
-  ScaledTensor tensor = known->second;
-  tensor.data = codesOfConstant(expanded.lookup(scaled).data);
-  std::vector<float> values = dequantize(format, grid, tensor);
-  auto plain = RankedTensorType::get(type.getShape(), builder.getF32Type());
-  return arith::ConstantOp::create(
-      builder, loc, DenseElementsAttr::get(plain, ArrayRef(values)));
 }
 
 /// What elements are divided by, or read by, for every scale.
@@ -322,7 +180,7 @@ Value Expander::valuesOf(Location loc, Value scaled) {
   if (Value constant = valuesOfConstant(loc, scaled))
     return constant;
   auto type = cast<RankedTensorType>(scaled.getType());
-  const Parts &parts = expanded.lookup(scaled);
+  const Parts &parts = partsOf(scaled);
   ScaledFormat format = scaledFormatOf(type);
   int64_t axis = scalingOf(type).getAxis();
   Loops loops = loopsOf(type);
@@ -423,6 +281,7 @@ LogicalResult Expander::run(ModuleOp module) {
     nameTensors(work);
     others = findOthers(module, work);
   }
+  weights.find(module);
   for (Operation *op : work)
     if (failed(expandAny(op)))
       return failure();
@@ -431,6 +290,7 @@ LogicalResult Expander::run(ModuleOp module) {
   for (Operation *op : llvm::reverse(work))
     if (!isa<linalg::GenericOp>(op))
       op->erase();
+  weights.makeDense();
   return success();
 }
 

@@ -8,6 +8,8 @@
 #include "ScaleIR.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "numera/Dialect/Numera/IR/DenseCodes.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "numera/Registry/Scaling/Quantize.h"
 
 namespace numera {
@@ -20,6 +22,12 @@ struct Parts {
   mlir::Value tensorScale; ///< tensor<f32>; or null
   mlir::Value zeros;       ///< the zero point of each scale, elements; or null
   llvm::SmallVector<mlir::OpFoldResult> sizes;
+};
+
+/// A constant: its scales, and the codes of its elements.
+struct KnownTensor {
+  ScaledTensor scales; ///< without elements
+  DenseCodesBuilder codes;
 };
 
 /// Loops over the elements of a scaled tensor, with blocks as two dimensions.
@@ -58,6 +66,8 @@ private:
   static void nameTensors(llvm::ArrayRef<mlir::Operation *> work);
 
   mlir::Value stored(mlir::Value elements, const ScaledFormat &format);
+  const Parts &partsOf(mlir::Value scaled);
+  bool readsValues(const ScaledFormat &format) const;
   bool foldQuantize(QuantizeOp op, Parts &parts);
   mlir::Value valuesOfConstant(mlir::Location loc, mlir::Value scaled);
   void makeScales(QuantizeOp op, mlir::Value values, const Loops &loops,
@@ -82,8 +92,8 @@ private:
   Target target;
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::Value, Parts> expanded;
-  /// Those of constants, without their elements.
-  llvm::DenseMap<mlir::Value, ScaledTensor> constants;
+  llvm::DenseMap<mlir::Value, KnownTensor> constants;
+  SharedConstants weights; ///< of the model, in f32
 };
 
 } // namespace numera

@@ -128,7 +128,7 @@ void Expander::expand(ScaledFromPartsOp op) {
 
 void Expander::expand(ScaledPartsOp op) {
   Location loc = op.getLoc();
-  const Parts &parts = expanded.lookup(op.getOperand());
+  const Parts &parts = partsOf(op.getOperand());
   SmallVector<Value> values = {parts.data, parts.scales};
   if (parts.zeros)
     values.push_back(parts.zeros);

@@ -50,7 +50,7 @@ static Value largestElement(OpBuilder &builder, Location loc, Value data,
 void Expander::expand(ScaledAddOp op) {
   Location loc = op.getLoc();
   ScaledFormat format = scaledFormatOf(op.getType());
-  Parts lhs = expanded.lookup(op.getLhs()), rhs = expanded.lookup(op.getRhs());
+  Parts lhs = partsOf(op.getLhs()), rhs = partsOf(op.getRhs());
   Parts &result = expanded[op.getResult()];
   result.scales = mapNumbers(builder, loc, {lhs.scales, rhs.scales}, format,
                              [](auto &, IRArithmetic &a, ValueRange v) {
@@ -117,7 +117,7 @@ void Expander::expand(ScaledMatmulOp op) {
                                    a.constant(formatF32(), down)));
                     });
   };
-  Parts lhs = expanded.lookup(op.getLhs()), rhs = expanded.lookup(op.getRhs());
+  Parts lhs = partsOf(op.getLhs()), rhs = partsOf(op.getRhs());
   Parts &result = expanded[op.getResult()];
   Format accumulator = op.getAccumulate() ? op.getAccumulate()->getFormat()
                                           : defaultAccumulator(format.element);
@@ -138,7 +138,7 @@ void Expander::expand(ScaledMatmulOp op) {
 void Expander::expand(ScaledReluOp op) {
   Location loc = op.getLoc();
   ScaledFormat format = scaledFormatOf(op.getType());
-  Parts operand = expanded.lookup(op.getOperand());
+  Parts operand = partsOf(op.getOperand());
   Parts &result = expanded[op.getResult()];
   result.scales = operand.scales;
   result.data = mapShape(builder, loc, operand.data, operand.data, {},
@@ -152,7 +152,7 @@ void Expander::expand(ScaledReluOp op) {
 void Expander::expand(RequantizeOp op) {
   Location loc = op.getLoc();
   ScaledFormat format = scaledFormatOf(op.getType());
-  Parts operand = expanded.lookup(op.getOperand());
+  Parts operand = partsOf(op.getOperand());
   Parts &result = expanded[op.getResult()];
   Value largest = largestElement(builder, loc, operand.data, format);
   // The used part of the range; all of it where there are only zeros.
@@ -193,7 +193,7 @@ void Expander::expand(WastedBitsOp op) {
   Location loc = op.getLoc();
   ScaledFormat format =
       scaledFormatOf(cast<RankedTensorType>(op.getOperand().getType()));
-  Parts operand = expanded.lookup(op.getOperand());
+  Parts operand = partsOf(op.getOperand());
   Value largest = largestElement(builder, loc, operand.data, format);
   Value bits = mapNumbers(
       builder, loc, largest, format,

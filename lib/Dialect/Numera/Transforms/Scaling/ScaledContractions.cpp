@@ -73,8 +73,8 @@ LogicalResult Expander::expand(linalg::GenericOp generic) {
     if (!isContraction(generic))
       return generic.emitError("reads scaled tensors, which only contractions "
                                "do; dequantize them first");
-    Value plain = place ? expanded.lookup(scaled).data
-                        : valuesOf(generic.getLoc(), scaled);
+    Value plain =
+        place ? partsOf(scaled).data : valuesOf(generic.getLoc(), scaled);
     operand->set(plain);
     generic.getMatchingBlockArgument(operand).setType(
         numera::elementType(plain.getType()));
@@ -100,8 +100,7 @@ void Expander::rescale(Operation *rounding,
     ScaledFormat format =
         scaledFormatOf(cast<RankedTensorType>(scaled.getType()));
     formats.push_back(format);
-    operands.push_back(
-        {divisors(loc, expanded.lookup(scaled), format, false), place});
+    operands.push_back({divisors(loc, partsOf(scaled), format, false), place});
   }
   Value product = mapElements(
       builder, loc, sizes, operands, builder.getF32Type(), formats.front(),
