@@ -26,6 +26,7 @@
 #include "numera/Target/NVPTX/LocalGPU.h"
 #include "numera/Target/Support/Cancel.h"
 #include "numera/Target/Support/StepTimes.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 
@@ -366,8 +367,7 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
   step.next("lower");
   std::string gpu = options.gpu.empty() ? GPUOptions().gpu : options.gpu;
   // The batch, the one dynamic size of an imported model, is checked at entry.
-  bool checkShapes = llvm::any_of(
-      signatures, [](const auto &signature) { return !signature.sharesBatch; });
+  bool checkShapes = !module->hasAttr(checksShapesAttribute);
   if (failed(run(
           module,
           [&](OpPassManager &passes) {
@@ -387,6 +387,8 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
 LogicalResult Compiler::lowerTo(ModuleOp module, StringRef stage,
                                 const CompileOptions &options,
                                 llvm::raw_ostream &errors) {
+  auto dropNote =
+      llvm::make_scope_exit([&] { module->removeAttr(checksShapesAttribute); });
   if (stage == "import") {
     makeElementsDense(module);
     return success();
@@ -403,6 +405,7 @@ LogicalResult Compiler::lowerTo(ModuleOp module, StringRef stage,
   if (!resolve(options, resolved, errors))
     return failure();
   LogicalResult result = retype(module, options, resolved, errors);
+  makeElementsDense(module);
   for (auto function : module.getOps<func::FuncOp>())
     dropLayerRows(function);
   return result;

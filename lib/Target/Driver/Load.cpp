@@ -40,6 +40,8 @@ OwningOpRef<ModuleOp> Compiler::load(StringRef path, llvm::raw_ostream &errors,
       return {};
     }
     module = importONNX(path, context.get());
+    if (module)
+      (*module)->setAttr(checksShapesAttribute, UnitAttr::get(context.get()));
   } else if (path.ends_with(".mlir") || path.ends_with(".mlirbc")) {
     auto buffer = llvm::MemoryBuffer::getFile(path);
     if (!buffer) {
@@ -91,6 +93,8 @@ Compiler::parse(std::unique_ptr<llvm::MemoryBuffer> buffer, StringRef path,
     return {};
   }
   auto module = parseSourceFile<ModuleOp>(sources, context.get());
+  if (module) // whatever the text says
+    (*module)->removeAttr(checksShapesAttribute);
   if (module && (failed(checkOperations(*module)) ||
                  failed(loadWeights(*module, path, weights))))
     return {};
