@@ -76,6 +76,54 @@ TEST_F(SharedElementsTest, BecomesDense) {
   }
 }
 
+/// A use of each constant of the module.
+static SmallVector<Operation *> useConstants(ModuleOp module) {
+  SmallVector<Operation *> users;
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  for (auto op : llvm::to_vector(module.getOps<arith::ConstantOp>()))
+    users.push_back(arith::NegFOp::create(builder, op.getLoc(), op));
+  return users;
+}
+
+TEST_F(SharedElementsTest, IsReleasedByTheLastUseOfAllConstants) {
+  SmallVector<Operation *> users = useConstants(*module);
+  SharedConstants constants;
+  constants.find(*module);
+  constants.release(users[0]->getOperand(0));
+  EXPECT_EQ(SharedElements::find(constant), bytes);
+  constants.release(users[0]->getResult(0)); // no constant
+  EXPECT_EQ(SharedElements::find(constant), bytes);
+  constants.release(users[1]->getOperand(0));
+  EXPECT_EQ(bytes.use_count(), 1);
+}
+
+TEST_F(SharedElementsTest, KeepsWhatAnotherConstantHas) {
+  SmallVector<Operation *> users = useConstants(*module);
+  users[0]->erase();
+  SharedConstants constants;
+  constants.find(*module);
+  constants.eraseUnused();
+  EXPECT_EQ(valuesOf(*module).size(), 1u);
+  EXPECT_EQ(SharedElements::find(constant), bytes);
+  users[1]->erase();
+  constants.eraseUnused();
+  EXPECT_TRUE(valuesOf(*module).empty());
+  EXPECT_EQ(bytes.use_count(), 1);
+}
+
+TEST_F(SharedElementsTest, BecomesDenseWhereItIsWanted) {
+  useConstants(*module);
+  SharedConstants constants;
+  constants.find(*module);
+  arith::ConstantOp first = *module->getOps<arith::ConstantOp>().begin();
+  constants.makeDense([&](arith::ConstantOp op) { return op == first; });
+  EXPECT_EQ(SharedElements::find(constant), bytes); // of the second
+  EXPECT_TRUE(isa<DenseElementsAttr>(valuesOf(*module)[0]));
+  constants.makeDense();
+  EXPECT_EQ(bytes.use_count(), 1);
+  EXPECT_TRUE(isa<DenseElementsAttr>(valuesOf(*module)[1]));
+}
+
 TEST_F(SharedElementsTest, LeavesOthersAlone) {
   Attribute other = DenseElementsAttr::get(
       RankedTensorType::get({2}, Float32Type::get(&context)), {1.0f, 2.0f});
