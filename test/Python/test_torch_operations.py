@@ -179,6 +179,28 @@ def test_attention_is_masked_in_formats_without_infinities():
     assert (found - wanted).abs().max() < 0.1
 
 
+@pytest.mark.parametrize("place", ["buffer", "argument"])
+@pytest.mark.parametrize("format", ["posit16", "takum<16>", "lns<4,8>"])
+def test_masks_that_a_model_is_given_mask_in_formats_without_infinities(place, format):
+    net = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(5)
+    if place == "buffer":
+        net.register_buffer("mask", mask)
+
+    def model(x, mask=None):
+        return net(x, x, x, attn_mask=net.mask if mask is None else mask)[0]
+
+    x = torch.randn(2, 5, 8, requires_grad=True)
+    given = (x,) if place == "buffer" else (x, mask)
+    backend = numera.torch.backend(format=format)
+    y = torch.compile(model, backend=backend)(*given)
+    y.sum().backward()
+    torch.testing.assert_close(y, model(*given), rtol=0.02, atol=0.02)
+    assert x.grad.isfinite().all()
+    x = torch.full((2, 5, 8), torch.inf)
+    assert torch.compile(lambda x: x + 1, backend=backend)(x).isnan().all()
+
+
 @pytest.mark.parametrize("kind", [torch.int32, torch.int64])
 def test_integers_are_in_no_format(kind):
     def model(x):

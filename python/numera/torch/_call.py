@@ -72,6 +72,16 @@ def _memory(tensors: Sequence[Laid], what: str) -> list[tuple[int, list[int]]]:
     return [(_DTYPES[tensor.dtype], list(tensor.shape)) for tensor in tensors]
 
 
+_LOWEST = torch.finfo(torch.float32).min
+
+
+def _finite(tensor: torch.Tensor) -> torch.Tensor:
+    """With the lowest number in place of -inf. What is trained is no mask."""
+    if tensor.requires_grad or tensor.numel() == 0 or tensor.amin() != -torch.inf:
+        return tensor
+    return tensor.clamp(min=_LOWEST)
+
+
 def make_call(
     graph: Graph,
     program: Program,
@@ -103,7 +113,7 @@ def make_call(
     dtypes = [tensor.dtype for tensor in inputs]
     places, draws = graph.inputs, graph.draws
     orders = [graph.orders.get(place) for place in places] + [None] * len(draws)
-    pairs = graph.pairs
+    pairs, masks = graph.pairs, graph.masks
     returns = _Results(graph.plan)
     outputs = [(list(tensor.shape), tensor.dtype) for tensor in graph.outputs]
     own = len(outputs)
@@ -121,6 +131,8 @@ def make_call(
         given += [each() for each in draws]
         for place in pairs:
             given[place] = view_as_real(given[place].resolve_conj())
+        for place in masks:
+            given[place] = _finite(given[place])
         addresses = []
         for place, tensor in enumerate(given):
             if tensor.is_neg():  # the imaginary parts of what is conjugate

@@ -92,6 +92,7 @@ def _bound_tensor(module: fx.GraphModule, node: fx.Node, largest: float) -> None
     held: Any = functools.reduce(getattr, path.split("."), module)
     if not isinstance(held, torch.Tensor) or held.dtype != torch.float32:
         return
+    largest = min(largest, torch.finfo(torch.float32).max)
     with unset_fake_temporarily():
         kept = held.clamp(-largest, largest).where(held.isfinite(), held)
         if torch.equal(kept.nan_to_num(), held.nan_to_num()):
@@ -132,6 +133,8 @@ class Graph(NamedTuple):
     """Of arguments that lie in memory in another order of dimensions: that order."""
     draws: list[_random.Draw]
     """What PyTorch draws for each call."""
+    masks: list[int]
+    """The program's arguments in which -inf is the lowest number."""
     pairs: list[int]
     """The program's arguments that are complex, and taken with both parts in a last
     dimension."""
@@ -156,7 +159,8 @@ def prepare(
     """A copy of the graph with what a program can take and return.
 
     is_finite  a format has no infinities: constants that are infinite, which mask
-               attention, are the largest number instead.
+               attention, are the largest number instead, and so is -inf in tensors
+               that are given.
     largest    the largest number of the format that a node computes in; it is taken
                for finite constants beyond.
     widens     f32 is taken and returned in place of bf16 and f16.
@@ -202,11 +206,18 @@ def prepare(
         inputs,
         {place: order for place, order in orders.items() if order},
         draws,
+        [place for place, node in enumerate(taken) if is_finite and _may_mask(node)],
         [place for place, node in enumerate(taken) if node in pairs],
         plan,
         [_laid(node.meta["val"]) for node in taken],
         [_laid(node.meta["val"]) for node in kept],
     )
+
+
+def _may_mask(node: fx.Node) -> bool:
+    """Whether an argument may have -inf for what attention is to leave out."""
+    is_drawn = node.name.startswith("drawn_")
+    return node.meta["val"].dtype == torch.float32 and not is_drawn
 
 
 def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
