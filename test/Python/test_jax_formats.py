@@ -143,3 +143,33 @@ def test_random_numbers_are_those_of_jax():
         assert (nj.jit(function, format="f32")(X) == function(X)).all()
     rounded = numera.quantize(np.asarray(uniform(X)), "bf16")
     assert (np.abs(nj.jit(uniform, format="bf16")(X) - rounded) <= 2**-7).all()
+
+
+@pytest.mark.parametrize("method", ["nearest", "linear"])
+def test_places_and_shares_of_an_image_are_not_in_the_format(method):
+    """Of zeros and ones, which are exact, as are the shares; places up to 299 are not."""
+    x = jnp.arange(300) * 7 % 3 % 2.0
+    found = nj.jit(lambda x: jax.image.resize(x, (600,), method), format="f8E4M3FN")(x)
+    assert (found == jax.image.resize(x, (600,), method)).all()
+
+
+def test_what_depends_on_no_argument_is_a_constant():
+    def f(x):
+        return x + jnp.sin(jnp.arange(7.0) * 100 / 3)
+
+    found = nj.jit(f, format="float<4,3>")(jnp.zeros(7))
+    expected = numera.quantize(np.asarray(f(jnp.zeros(7))), "float<4,3>")
+    oracle.same_bits(np.asarray(found), expected)
+
+
+def test_truths_may_be_constants_of_any_size():
+    held = np.tril(np.ones((40, 40), bool))
+
+    def f(x):
+        made = jnp.arange(40)[:, None] >= jnp.arange(40)
+        few = np.array([True, False])
+        return jnp.where(held & made, x, 0), jnp.where(few, x[0, :2], 1)
+
+    x = normal(40, 40)
+    for found, right in zip(nj.jit(f, format="f32")(x), f(x)):
+        oracle.same_bits(np.asarray(found), np.asarray(right))

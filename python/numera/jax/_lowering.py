@@ -22,6 +22,9 @@ __all__ = ["TORCH_MLIR", "file_to_linalg", "to_linalg"]
 TORCH_MLIR = "20261001"
 """The release of torch-mlir whose output is known."""
 
+_MOST = 1 << 22
+"""Elements of a constant that is made of a function."""
+
 _BYTECODE = b"ML\xefR"
 _HERE = os.path.dirname(__file__)
 _PLATFORM = "numera"
@@ -65,7 +68,7 @@ def to_linalg(fun: Callable[..., Any], *arguments: Any) -> str:
 
 
 def _to_stablehlo(fun: Callable[..., Any], *arguments: Any) -> Any:
-    traced = jax.jit(fun, keep_unused=True).trace(*arguments)
+    traced = _traced(fun, *arguments)
     try:
         lowered = traced.lower(lowering_platforms=(_PLATFORM,))
     except NotImplementedError as error:
@@ -78,6 +81,16 @@ def _to_stablehlo(fun: Callable[..., Any], *arguments: Any) -> Any:
     module = lowered.compiler_ir("stablehlo")
     _replace.replace(module, _to_stablehlo)
     return module
+
+
+def _traced(fun: Callable[..., Any], *arguments: Any) -> Any:
+    """What depends on no argument is a constant: in the format, places in an image would
+    be rounded, too. Where a constant would be large, all is left as it is."""
+    with jax.ensure_compile_time_eval():
+        traced = jax.jit(fun, keep_unused=True).trace(*arguments)
+    if all(getattr(each, "size", 1) <= _MOST for each in traced.jaxpr.consts):
+        return traced
+    return jax.jit(fun, keep_unused=True).trace(*arguments)
 
 
 def file_to_linalg(content: bytes) -> str:
@@ -112,7 +125,7 @@ def _legalized(text: str) -> str:
     from torch_mlir._mlir_libs import _stablehlo, _torchMlir  # noqa: F401
     from torch_mlir.passmanager import PassManager
 
-    from numera.jax import _complex, _control, _names, _nans
+    from numera.jax import _complex, _control, _names, _nans, _truths
 
     diagnostics: list[tuple[str, str]] = []
 
@@ -140,6 +153,7 @@ def _legalized(text: str) -> str:
             handler.detach()
         _check(_operations(ir, module), _DIALECTS)
         _nans.ask_for_nans(module)
+        _truths.widen(module)
         printed: str = module.operation.get_asm(enable_debug_info=True)
         return printed
 

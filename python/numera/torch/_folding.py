@@ -24,7 +24,7 @@ _EXACT = frozenset(
 _KINDS = (torch.float32, torch.bool, torch.int32, torch.int64)
 """Of constants that are made."""
 
-_MOST = 1 << 20
+_MOST = 1 << 22
 """Elements of a constant that is made."""
 
 
