@@ -352,11 +352,17 @@ def compile(
     array([2.      , 0.203125, 6.      ], dtype=float32)
     """
     given = {key: each for key, each in locals().items() if key != "model"}
+    program, lines = compiled(model, given)
+    for line in lines:
+        warnings.warn(line, stacklevel=2)
+    return program
+
+
+def compiled(model: Any, given: Mapping[str, Any]) -> tuple[Program, list[str]]:
+    """A program from the arguments of ``compile``, and what the compiler warns of."""
     source = source_of(model, given)
     native = source.compile()
-    for line in source.shown(native.warnings).splitlines():
-        warnings.warn(line, stacklevel=2)
-    return Program(native, source)
+    return Program(native, source), source.shown(native.warnings).splitlines()
 
 
 def save(path: Path, model: Any, **given: Any) -> None:

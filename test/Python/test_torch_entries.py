@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 numera_torch = pytest.importorskip("numera.torch")
 
 import numera  # noqa: E402
+from numera import _programs  # noqa: E402
 from numera.torch import _cache, _entries, _keys, _linalg  # noqa: E402
 from numera.torch._background import Begun  # noqa: E402
 from torch import nn  # noqa: E402
@@ -378,12 +379,12 @@ def test_a_process_forked_meanwhile_does_not_keep_the_lock(tmp_path):
 def test_both_passes_are_compiled_at_once(monkeypatch, empty, again):
     if again:
         step(nn.Linear(6, 6), torch.randn(8, 6))
-    met, compile = threading.Barrier(2, timeout=60), numera.compile
+    met, compiled = threading.Barrier(2, timeout=60), _programs.compiled
 
-    def compiling(*arguments, **options):
+    def compiling(*arguments):
         met.wait()  # for the other pass
-        return compile(*arguments, **options)
+        return compiled(*arguments)
 
-    monkeypatch.setattr(numera, "compile", compiling)
+    monkeypatch.setattr(_programs, "compiled", compiling)
     step(nn.Linear(6, 6), torch.randn(8, 6))
     assert len(list(empty.glob("*.entry"))) == 1

@@ -96,6 +96,18 @@ def test_models_of_several_graphs_are_not_judged_by_the_first():
     assert said({"second.query": "f32"}, broken) == []
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_sums_that_fold_are_no_warning(dtype):
+    """The accumulator has a rule, which no one wrote."""
+    norm, rows = nn.BatchNorm1d(4).to(dtype), 5
+    if dtype == torch.float32:
+        norm, rows = norm.eval(), 0
+    net = torch.compile(norm, backend=numera.torch.backend("bf16", code_cache="off"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net(torch.ones(rows, 4, dtype=dtype)).sum().backward()
+
+
 def test_exported_models_warn_as_well():
     with pytest.warns(UserWarning, match="rule 'frist' of the policy matches nothing"):
         numera.torch.compile(Net(), (torch.ones(2, 4),), policy={"frist": "f32"})

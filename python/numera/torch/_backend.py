@@ -161,8 +161,7 @@ class Backend:
         graph, text, kind = recipe.graph, recipe.text, recipe.kind
         compiled = None
         if text:
-            options = {**own.options(text), **self._options}
-            compiled = Begun(lambda: numera.compile(text, **options))
+            compiled = Begun(lambda: own.compile(text, self._options))
 
         def make() -> Callable[..., Any]:
             program = compiled.result() if compiled else None
@@ -364,7 +363,7 @@ class Backend:
         self, text: str, groups: Groups, prepared: fx.GraphModule
     ) -> numera.Program:
         try:
-            return numera.compile(text, **groups.options(text), **self._options)
+            return groups.compile(text, self._options)
         except Error as error:
             raise refused_by_numera(prepared, text, error) from None
 
@@ -409,12 +408,11 @@ class Backend:
         call = make_call(graph, program, draws, self._threads)
         if kind != BACKWARD:
             return call
-        options = {**groups.options(text), **self._options}
         return make_exact(
             self,
             graph,
             call,
-            lambda quires: numera.compile(text, quires=quires, **options),
+            lambda quires: groups.compile(text, {**self._options, "quires": quires}),
             lambda program, **more: make_call(
                 graph, program, draws, self._threads, **more
             ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ import torch
 from torch import fx
 
 import numera
+from numera import _programs
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 from numera._request import Spec
@@ -358,6 +360,16 @@ class Groups:
             "accumulate": first.pop("accumulate", None),
         }
         return {**usual, "policy": {**first, "rules": rules}}
+
+    def compile(self, text: str, options: Mapping[str, Any]) -> numera.Program:
+        """The program of the graph's text. Rules of groups whose operations all fold
+        are no warning: the user's rules are judged by the graph (`Policy.see`)."""
+        given = {**self.options(text), **options}
+        program, lines = _programs.compiled(text, given)
+        for line in lines:
+            if not re.search(r"warning: rule '\*#\d+[^']*' matches", line):
+                warnings.warn(line, stacklevel=2)
+        return program
 
 
 def _largest(spec: Spec) -> float:
