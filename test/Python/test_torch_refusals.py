@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What PyTorch's backend refuses, what it says, and what PyTorch runs instead."""
 
+import math
 import re
 
 import pytest
@@ -152,7 +153,6 @@ def test_fallbacks_run_in_torch_and_are_listed():
         (lambda x: x * 3, "aten.mul.Tensor"),
         (lambda x: x + 1.5, "aten.add.Tensor"),
         (lambda x: x.sum(), "aten.sum.default"),
-        (lambda x: (x.float() * 0.9).to(torch.uint8), "aten._to_copy.default"),
     ],
 )
 def test_arithmetic_of_bytes_is_refused(function, operator):
@@ -179,6 +179,31 @@ def test_bytes_are_moved_and_converted():
     ):
         net, _ = compiled(function)
         torch.testing.assert_close(net(image), function(image))
+
+
+@pytest.mark.parametrize("fmt", ["f32", "bf16", "posit16", "f8E4M3FN"])
+def test_numbers_become_bytes(fmt):
+    x = torch.tensor([0.5, 1, 3.75, 127, 128, 208, 224]).float()
+    x = numera.quantize(x, fmt)
+    for given in (x, x.bfloat16(), x.int() - 9, x.long(), x.char(), x > 1):
+        for function in (
+            lambda x: x.byte(),
+            lambda x: x.to(torch.uint8).int() + 1,
+            lambda x: torch.cat([x.byte().flip(0), x.byte()]),
+        ):
+            torch._dynamo.reset()
+            net, _ = compiled(function, fmt)
+            torch.testing.assert_close(net(given), function(given), rtol=0, atol=0)
+
+
+def test_floats_beyond_bytes_are_the_nearest_one():
+    """255 is 256 in f8E4M3FN."""
+    x = torch.tensor([-1.0, 255, 300, math.inf, -math.inf, math.nan])
+    for fmt in ("f32", "f8E4M3FN"):
+        torch._dynamo.reset()
+        net, _ = compiled(lambda x: x.byte(), fmt)
+        assert net(x)[:3].tolist() == [0, 255, 255]
+    assert compiled(lambda x: x.byte(), "f32")[0](x)[3:].tolist() == [255, 0, 0]
 
 
 def test_exported_models_convert_bytes(tmp_path):

@@ -12,11 +12,12 @@ from typing import Any
 import torch
 from torch import fx
 
+from numera.torch._random import describe
 from numera.torch._refusals import GraphError
 
 aten = torch.ops.aten
 
-__all__ = ["check"]
+__all__ = ["check", "convert_by_integers"]
 
 _CONVERSIONS = (
     torch.ops.prims.convert_element_type.default,
@@ -58,15 +59,29 @@ def _is_bytes(node: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype == torch.uint8
 
 
+def convert_by_integers(graph: fx.Graph) -> None:
+    """Has floats converted by way of i64, where 0 and 255 are the limits: torch-mlir
+    takes those of i8."""
+    for node in graph.nodes:
+        if node.target not in _CONVERSIONS or not _is_bytes(node):
+            continue
+        source: Any = node.args[0]
+        given = source.meta["val"]
+        if given.is_floating_point():
+            with graph.inserting_before(node):
+                whole = graph.call_function(_CONVERSIONS[0], (source, torch.int64))
+                limited = graph.call_function(aten.clamp.default, (whole, 0, 255))
+            for made in (whole, limited):
+                describe(made, node, given.to(torch.int64))
+            node.replace_input_with(source, limited)
+
+
 def check(graph: fx.Graph) -> None:
     """Refuses what computes with uint8."""
     for node in graph.nodes:
-        if node.op != "call_function" or node.target in _MOVES:
+        if node.op != "call_function" or node.target in (*_MOVES, *_CONVERSIONS):
             continue
-        reads = node.target not in _CONVERSIONS and any(
-            map(_is_bytes, node.all_input_nodes)
-        )
-        if reads or _is_bytes(node):
+        if any(map(_is_bytes, (node, *node.all_input_nodes))):
             raise GraphError(
                 node,
                 "it computes with torch.uint8, which no program does: convert "

@@ -190,6 +190,7 @@ def prepare(
     if widens:
         plan, kept = _widened(graph, plan, kept)
     _bytes.check(graph)
+    _bytes.convert_by_integers(graph)
     graph.eliminate_dead_code()
     inputs = []
     for place, node in enumerate(arguments):
