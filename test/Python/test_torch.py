@@ -147,15 +147,23 @@ def test_a_compiled_model_is_saved_with_settings_and_state(stats, tmp_path):
     assert repr(kept) == repr(backend)
 
 
-def test_random_tensors_are_torchs():
-    def noisy(x):
-        return x + torch.randn_like(x) + torch.rand(3)
-
-    x = torch.zeros(3)
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lambda x: x + torch.randn_like(x) + torch.rand(5),
+        lambda x: x + torch.normal(1.0, 2.0, (5,)) + torch.empty(5).log_normal_(0, 0.1),
+        lambda x: x + torch.empty(5).cauchy_() + torch.empty(5).geometric_(0.5),
+        lambda x: torch.multinomial(x.exp(), 3),
+        lambda x: torch.distributions.Categorical(logits=x).sample((4,)[:0]),
+        lambda x: torch.distributions.Categorical(logits=x.expand(9, 5)).sample(),
+    ],
+)
+def test_random_tensors_are_torchs(drawn):
+    x = torch.arange(5.0)
     torch.manual_seed(7)
-    wanted = noisy(x)
+    wanted = drawn(x)
     torch.manual_seed(7)
-    assert torch.equal(compiled(noisy)[0](x), wanted)
+    assert torch.equal(compiled(drawn)[0](x), wanted)
 
 
 @pytest.mark.parametrize(

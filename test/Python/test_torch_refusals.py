@@ -226,6 +226,19 @@ def test_exported_models_convert_bytes(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    "drawn", [torch.poisson, lambda x: torch.multinomial(x, 4, replacement=True)]
+)
+def test_draws_that_depend_on_operands(drawn):
+    net, _ = compiled(lambda x: drawn(x * 2))
+    wanted = "what it draws depends on its operands, and is no input; fallback="
+    with pytest.raises(Exception, match=wanted):
+        net(torch.ones(3))
+    net, backend = compiled(lambda x: drawn(x * 2), fallback="torch")
+    assert net(torch.ones(3)).shape in ((3,), (4,))
+    assert len(backend.fallbacks) == 1
+
+
 @pytest.mark.parametrize("fallback", [None, "torch"])
 def test_sizes_that_depend_on_data(fallback):
     net = torch.compile(

@@ -413,7 +413,7 @@ def _adds_up(node: fx.Node) -> bool:
     return value.dim() == 0 or _is_mean(node) or any(map(_is_mean, node.users))
 
 
-_IN_ACCUMULATORS = ("histc", "bernoulli", "fractional_max_pool2d")
+_IN_ACCUMULATORS = ("histc", "bernoulli", "fractional_max_pool2d", "multinomial")
 """Operators that compute places finely, whose results are whole or only chosen."""
 
 

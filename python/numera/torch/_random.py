@@ -16,9 +16,11 @@ from torch import fx
 from torch._functorch.partitioners import default_partition
 from torch.utils.checkpoint import CheckpointPolicy
 
+from numera.torch._refusals import GraphError
+
 aten = torch.ops.aten
 
-__all__ = ["Draw", "lift", "mix", "partition"]
+__all__ = ["TABLE", "Draw", "lift", "mix", "partition"]
 
 Draw = Callable[[], torch.Tensor]
 
@@ -85,8 +87,11 @@ def _free(node: fx.Node) -> Draw:
 
 
 _DRAWS: dict[Any, Callable[[fx.Node], Draw]] = {
+    aten.normal.float_float: _free,
     aten.rand.default: _free,
+    aten.rand.generator: _free,
     aten.randn.default: _free,
+    aten.randn.generator: _free,
     aten.randint.default: _free,
     aten.randint.low: _free,
     aten.randperm.default: _free,
@@ -95,7 +100,10 @@ _DRAWS: dict[Any, Callable[[fx.Node], Draw]] = {
     aten.randint_like.default: _like,
     aten.randint_like.low_dtype: _like,
     aten.bernoulli.p: _like,
+    aten.cauchy.default: _like,
     aten.exponential.default: _like,
+    aten.geometric.default: _like,
+    aten.log_normal.default: _like,
     aten.uniform.default: _like,
     aten.normal_functional.default: _like,
 }
@@ -160,6 +168,10 @@ def lift(graph: fx.Graph) -> list[Draw]:
             drawn = add(node, _DRAWS[node.target](node), node.meta["val"])
             node.replace_all_uses_with(drawn)
             graph.erase_node(node)
+        elif torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+            raise GraphError(
+                node, "what it draws depends on its operands, and is no input"
+            )
     return draws
 
 
@@ -200,6 +212,25 @@ def _lift_bernoulli(
     describe(chosen, node, result)
     node.replace_all_uses_with(chosen)
     graph.erase_node(node)
+
+
+def multinomial(
+    shares: torch.Tensor,
+    count: int,
+    replacement: bool = False,
+    *,
+    generator: Any = None,
+) -> Any:
+    """The largest quotients by exponential draws, as in eager mode."""
+    if generator is not None or (replacement and count > 1):
+        return NotImplemented
+    quotients = shares / aten.exponential.default(torch.empty_like(shares))
+    if count == 1:
+        return quotients.argmax(-1, keepdim=True)
+    return quotients.topk(count, -1).indices
+
+
+TABLE: dict[Any, Any] = {aten.multinomial.default: multinomial}
 
 
 def mix(number: int) -> int:
