@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -362,7 +363,8 @@ def compiled(model: Any, given: Mapping[str, Any]) -> tuple[Program, list[str]]:
     """A program from the arguments of ``compile``, and what the compiler warns of."""
     source = source_of(model, given)
     native = source.compile()
-    return Program(native, source), source.shown(native.warnings).splitlines()
+    text = re.sub(r"see --(\w+)", r"see the argument '\1'", native.warnings)
+    return Program(native, source), source.shown(text).splitlines()
 
 
 def save(path: Path, model: Any, **given: Any) -> None:

@@ -103,6 +103,8 @@ def test_arguments_that_are_refused():
     f = numera.jax.jit(lambda x: x)
     with pytest.raises(numera.Error, match="an argument of bfloat16, expected f32"):
         f(normal(4, 8).astype(jnp.bfloat16))
+    with pytest.raises(numera.Error, match="an argument of int4, .*ers of 8 bits or"):
+        f(jnp.ones(2, jnp.int4))
     with pytest.raises(numera.Error, match="unknown format 'posit61'"):
         numera.jax.jit(lambda x: x, format="posit61")(normal(4, 8))
 
@@ -124,3 +126,28 @@ def test_keys_of_random_numbers_are_arguments_and_results():
             assert (data == jax.random.key_data(key)).all()
     slope = jax.grad(lambda x: compiled(state, x)[1])(x)
     assert (slope == jax.grad(lambda x: step(state, x)[1])(x)).all()
+
+
+def test_static_arguments_without_hash_are_named():
+    f = numera.jax.jit(lambda x, n, *, m=0: x, static_argnums=1, static_argnames="m")
+    for args, named, wanted in (
+        (([1],), {}, r"the static argument 1 has no hash, found list: \[1\]"),
+        ((2,), {"m": {}}, "the static argument 'm' has no hash, found dict: {}"),
+    ):
+        with pytest.raises(numera.Error, match=wanted):
+            f(1.0, *args, **named)
+
+
+def test_donated_arguments_stay():
+    x = normal(4)
+    for given in ({"donate_argnums": 0}, {"donate_argnames": "x"}):
+        assert (numera.jax.jit(twice, **given)(x) == x * 2).all()
+    assert not x.is_deleted()
+
+
+def test_floats_that_no_format_replaces_are_a_warning():
+    with jax.enable_x64(True), pytest.warns(UserWarning) as caught:
+        numera.jax.jit(twice, format="bf16")(jnp.ones(2))
+    assert "the model's floats are 'f64'; see the argument 'replace'" in str(
+        caught[0].message
+    )

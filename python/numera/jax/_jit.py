@@ -7,7 +7,6 @@ import difflib
 import functools
 import inspect
 import math
-import operator
 import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 from numera import _programs
 from numera._errors import Error
 from numera._request import Path, Spec
-from numera.jax import _keys, _lowering, _tensors
+from numera.jax import _keys, _lowering, _static, _tensors
 
 __all__ = ["Jitted", "jit"]
 
@@ -74,7 +73,9 @@ class Jitted:
         functools.update_wrapper(self, fun)
         self._fun = fun
         self._options, self._backward = options, backward
-        self._argnums, self._argnames = _static(fun, static_argnums, static_argnames)
+        self._argnums, self._argnames = _static.static(
+            fun, static_argnums, static_argnames
+        )
         self._seed = seed
         self._known: dict[_Signature, tuple[_programs.Program, _Compiled]] = {}
         self._lock = threading.RLock()
@@ -151,7 +152,7 @@ class Jitted:
         try:
             found = self._known.get(signature)
         except TypeError:
-            raise Error("a static argument has no hash") from None
+            raise _static.without_hash(signature.fixed) from None
         if found is None:
             with self._lock:
                 found = self._known.get(signature)
@@ -312,39 +313,6 @@ def _run(compiled: _Compiled, step: int, leaves: Sequence[Any]) -> list[Any]:
     return results
 
 
-def _static(
-    fun: Callable[..., Any], places: Sequence[int], names: Sequence[str]
-) -> tuple[list[int], list[str]]:
-    """The static arguments by place and by name: as in ``jax.jit``, one
-    of the two says the other."""
-    try:
-        known = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):  # of what is not written in Python
-        return list(map(operator.index, places)), list(names)
-    by_place = [
-        each.name
-        for each in known
-        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-    ]
-    most, found = len(by_place), set()
-    takes_more = any(each.kind == each.VAR_POSITIONAL for each in known)
-    for place in map(operator.index, places):
-        if not -most <= place < most and not (takes_more and place >= 0):
-            raise Error(
-                f"static_argnums has {place}, and the function takes {most} arguments"
-            )
-        found.add(place)  # from the end: of a call's arguments
-    others = any(each.kind == each.VAR_KEYWORD for each in known)
-    for name in names:
-        if not others and name not in {each.name for each in known}:
-            raise Error(f"static_argnames has '{name}', which the function has not")
-    if not names:
-        names = [by_place[place] for place in sorted(found) if 0 <= place < most]
-    elif not found:
-        found = {place for place, name in enumerate(by_place) if name in names}
-    return list(found), list(names)
-
-
 _OPTIONS = (
     *("formats", "target", "cpu", "gpu", "optimization", "code_cache", "output_as"),
     *("replace", "safetensors"),
@@ -376,6 +344,8 @@ def jit(
     seed: int = 0,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    donate_argnums: int | Sequence[int] = (),
+    donate_argnames: str | Sequence[str] = (),
     **options: Any,
 ) -> Any:
     """As ``jax.jit``, with every operation in a number format.
@@ -389,6 +359,8 @@ def jit(
                ``jax.named_scope``.
     static_argnums, static_argnames
                as in ``jax.jit``.
+    donate_argnums, donate_argnames
+               taken and not used: arguments stay.
 
     Arguments and results are trees of arrays: of f32, integers and booleans (and
     f64, where JAX has it). A program is compiled for each kind of arguments. ``jit``

@@ -64,10 +64,13 @@ def signed(x: Any, dtype: np.dtype[Any]) -> Any:
 def aval(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
     aval = jax.typeof(x)
     dtype = aval.dtype
-    if not isinstance(dtype, np.dtype) or dtype.itemsize < 4 and is_float(dtype):
+    # Integers of fewer than 8 bits are types of ml_dtypes.
+    if not isinstance(dtype, np.dtype) or (
+        dtype.itemsize < 4 and (is_float(dtype) or dtype.kind == "V")
+    ):
         raise Error(
             f"an argument of {dtype}, expected f32, f64, complex numbers of them, "
-            f"integers or booleans"
+            f"integers of 8 bits or more, or booleans; cast it with .astype"
         )
     return aval.shape, dtype, aval.weak_type
 
