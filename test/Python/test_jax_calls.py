@@ -102,3 +102,11 @@ def test_errors_name_the_line():
         f"cannot compile 'approx_top_k' at {__file__}:{f.__code__.co_firstlineno + 1}: "
         f"'stablehlo.custom_call' has no counterpart in linalg"
     )
+
+
+@pytest.mark.parametrize("result", [None, (), {}, {"a": [None]}])
+def test_functions_without_arrays_have_results(result):
+    f = nj.jit(lambda x: result)
+    assert f(X) == jax.jit(f)(X) == result
+    with pytest.raises(numera.Error, match="returns no array, so there is no program"):
+        f.program(X)

@@ -33,7 +33,7 @@ _tracing = _Tracing()
 
 class _Compiled(NamedTuple):
     run: Any
-    """A function of a program."""
+    """A function of a program; None where there are no results."""
     results: tuple[jax.ShapeDtypeStruct, ...]
     tree: Any
     """How results are put together."""
@@ -77,7 +77,7 @@ class Jitted:
             fun, static_argnums, static_argnames
         )
         self._seed = seed
-        self._known: dict[_Signature, tuple[_programs.Program, _Compiled]] = {}
+        self._known: dict[_Signature, tuple[_programs.Program | None, _Compiled]] = {}
         self._lock = threading.RLock()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -102,7 +102,10 @@ class Jitted:
         """The program for arguments. Its inputs and outputs are their leaves;
         inputs of two dimensions or more are flat."""
         _, signature = self._split(args, kwargs)
-        return self._find(signature)[0]
+        found = self._find(signature)[0]
+        if found is None:
+            raise Error("the function returns no array, so there is no program")
+        return found
 
     def mlir(self, *args: Any, **kwargs: Any) -> str:
         """What is compiled for arguments: linalg in f32."""
@@ -148,7 +151,9 @@ class Jitted:
 
     # ---- programs -----------------------------------------------------------
 
-    def _find(self, signature: _Signature) -> tuple[_programs.Program, _Compiled]:
+    def _find(
+        self, signature: _Signature
+    ) -> tuple[_programs.Program | None, _Compiled]:
         try:
             found = self._known.get(signature)
         except TypeError:
@@ -160,7 +165,9 @@ class Jitted:
                     found = self._known[signature] = self._compile(signature)
         return found
 
-    def _compile(self, signature: _Signature) -> tuple[_programs.Program, _Compiled]:
+    def _compile(
+        self, signature: _Signature
+    ) -> tuple[_programs.Program | None, _Compiled]:
         trees: list[Any] = []
         flat = self._flat(signature, trees)
         avals, options = list(signature.avals), self._options
@@ -205,6 +212,8 @@ class Jitted:
             text = _lowering.to_linalg(of_vectors, *given)
         finally:
             _tracing.within = before
+        if not found:
+            return None, _Compiled(None, (), *trees[-1])
         program = _programs.compile(text, seed=self._seed, **options)
         (function,) = program.functions.values()
         return program, _Compiled(function, tuple(found), *trees[-1])
@@ -248,7 +257,9 @@ class Jitted:
             return self._fun(*args, **kwargs)
         leaves, signature = self._split(args, kwargs)
         _, compiled = self._find(signature)
-        if any(isinstance(x, jax.core.Tracer) for x in (step, *leaves)):
+        if compiled.run is None:
+            results: Sequence[Any] = ()
+        elif any(isinstance(x, jax.core.Tracer) for x in (step, *leaves)):
             results = self._traced(signature)(step, *leaves)
         else:
             results = _run(compiled, int(step), leaves)
