@@ -104,6 +104,22 @@ def test_errors_name_the_line():
     )
 
 
+@pytest.mark.parametrize(
+    "taken",
+    [
+        lambda f: jax.jvp(f, (1.0,), (1.0,)),
+        lambda f: jax.jacfwd(f)(1.0),
+        lambda f: jax.hessian(f)(1.0),
+        lambda f: jax.grad(jax.grad(f))(1.0),
+    ],
+)
+def test_other_derivatives_are_taken_inside(taken):
+    wanted = r"a compiled function has a gradient alone; take other .* jit\(jax.hess"
+    with pytest.raises(numera.Error, match=wanted):
+        taken(nj.jit(jnp.sin))
+    assert float(nj.jit(jax.hessian(jnp.sin))(1.0)) == pytest.approx(-np.sin(1))
+
+
 @pytest.mark.parametrize("result", [None, (), {}, {"a": [None]}])
 def test_functions_without_arrays_have_results(result):
     f = nj.jit(lambda x: result)

@@ -23,6 +23,12 @@ from numera.jax import _keys, _lowering, _static, _tensors
 __all__ = ["Jitted", "jit"]
 
 
+_FORWARD = (
+    "a compiled function has a gradient alone; take other derivatives inside, "
+    "jit(jax.hessian(f)), jit(lambda x, t: jax.jvp(f, x, t))"
+)
+
+
 class _Tracing(threading.local):
     within = False
     """Whether a function is traced for Numera: those inside are a part of it."""
@@ -294,7 +300,16 @@ class Jitted:
 
         function = jax.custom_vjp(call)
         function.defvjp(forward, backward)
-        return lambda step, *leaves: function(jax.numpy.asarray(step), *leaves)
+
+        def traced(step: Any, *leaves: Any) -> Any:
+            try:
+                return function(jax.numpy.asarray(step), *leaves)
+            except TypeError as error:
+                if "forward-mode" not in str(error):
+                    raise
+                raise Error(_FORWARD) from None
+
+        return traced
 
     def _callback(self, signature: _Signature, step: Any, leaves: Sequence[Any]) -> Any:
         _, compiled = self._find(signature)
@@ -302,9 +317,17 @@ class Jitted:
         def host(step: Any, *values: Any) -> Any:
             return tuple(_run(compiled, int(step), values))
 
-        return jax.pure_callback(
-            host, compiled.results, step, *leaves, vmap_method="sequential"
-        )
+        @jax.custom_jvp
+        def call(step: Any, *values: Any) -> Any:
+            return jax.pure_callback(
+                host, compiled.results, step, *values, vmap_method="sequential"
+            )
+
+        @call.defjvp
+        def refuse(*_: Any) -> Any:
+            raise Error(_FORWARD)
+
+        return call(step, *leaves)
 
 
 def _run(compiled: _Compiled, step: int, leaves: Sequence[Any]) -> list[Any]:
