@@ -14,6 +14,7 @@ pytest.importorskip("torch_mlir")
 import jax.numpy as jnp
 import numera.jax as nj
 from jax import lax
+from jax.experimental import io_callback
 from jax_calls import normal
 
 X, W = normal(4, 8), normal(8, 3, seed=1)
@@ -105,6 +106,39 @@ def test_errors_name_the_line():
 
 
 @pytest.mark.parametrize(
+    "call, primitive",
+    [
+        (lambda x: jax.debug.print("{x}", x=x), "debug_print"),
+        (lambda x: jax.debug.callback(print, x), "debug_callback"),
+        (lambda x: jax.pure_callback(abs, x, x), "pure_callback"),
+        (lambda x: lax.map(lambda y: jax.pure_callback(abs, y, y), x), "pure_callback"),
+        (lambda x: io_callback(abs, x, x), "io_callback"),
+    ],
+)
+def test_callbacks_are_refused_with_the_line(call, primitive):
+    line = call.__code__.co_firstlineno
+    wanted = f"cannot compile '{primitive}' at {__file__}:{line}: "
+    with pytest.raises(numera.Error) as caught:
+        nj.jit(lambda x: (call(x), x)[1])(X[0])
+    assert str(caught.value) == wanted + "a program does not call Python"
+
+
+def test_axes_of_vmap_are_those_inside():
+    def total(x):
+        return lax.psum(x, "rows") + lax.axis_index("rows")
+
+    every = jax.vmap(total, axis_name="rows")
+    np.testing.assert_allclose(nj.jit(every)(X), every(X), rtol=1e-5)
+    with pytest.raises(numera.Error) as caught:
+        jax.vmap(nj.jit(total), axis_name="rows")(X)
+    assert str(caught.value) == (
+        f"cannot compile 'psum' at {__file__}:{total.__code__.co_firstlineno + 1}: "
+        f"the axis 'rows' is one of a vmap outside; "
+        f"have the vmap inside, jit(vmap(f, axis_name='rows'))"
+    )
+
+
+@pytest.mark.parametrize(
     "taken",
     [
         lambda f: jax.jvp(f, (1.0,), (1.0,)),
@@ -126,3 +160,13 @@ def test_functions_without_arrays_have_results(result):
     assert f(X) == jax.jit(f)(X) == result
     with pytest.raises(numera.Error, match="returns no array, so there is no program"):
         f.program(X)
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_shardings_of_one_device_change_nothing(is_named):
+    sharding = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    if is_named:
+        mesh = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
+    f = nj.jit(lambda x: lax.with_sharding_constraint(x + 1, sharding) * 2)
+    assert (f(jax.device_put(X, sharding)) == (X + 1) * 2).all()

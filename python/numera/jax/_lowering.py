@@ -15,7 +15,7 @@ from typing import Any
 import jax
 
 from numera._errors import Error
-from numera.jax import _eigen, _replace
+from numera.jax import _eigen, _refusals, _replace
 
 __all__ = ["TORCH_MLIR", "file_to_linalg", "to_linalg"]
 
@@ -69,15 +69,15 @@ def to_linalg(fun: Callable[..., Any], *arguments: Any) -> str:
 
 def _to_stablehlo(fun: Callable[..., Any], *arguments: Any) -> Any:
     traced = _traced(fun, *arguments)
+    _refusals.check(traced)
     try:
         lowered = traced.lower(lowering_platforms=(_PLATFORM,))
     except NotImplementedError as error:
         named = re.search("primitive '([^']*)'", str(error))
         if named is None:
             raise
-        raise Error(
-            f"cannot compile '{named[1]}': JAX has no operations of StableHLO for it"
-        ) from None
+        reason = "JAX has no operations of StableHLO for it"
+        raise _refusals.refused(traced, named[1], reason) from None
     module = lowered.compiler_ir("stablehlo")
     _replace.replace(module, _to_stablehlo)
     return module

@@ -3,6 +3,7 @@
 
 erf, asin, … of chlo       one operation of math
 square                     a product
+sharding constraints       their operands: a program is of one device
 composite                  a call of its decomposition
 what `_compositions` has   a call of a function that JAX lowers
 """
@@ -21,6 +22,9 @@ _OPERATIONS = frozenset(
     + ("tan",)
 )
 """Of chlo, that are one operation of Numera where XLA has approximations."""
+
+
+_SHARDINGS = ("sdy.mesh", "sdy.sharding_constraint")
 
 
 def replace(module: Any, lower: Callable[..., Any]) -> None:
@@ -54,6 +58,11 @@ class _Replacement:
 
         self.module.operation.walk(visit)
         for operation, name in found:
+            if name in _SHARDINGS:
+                for result, operand in zip(operation.results, operation.operands):
+                    result.replace_all_uses_with(operand)
+                operation.erase()
+                continue
             made = self._made(operation, name)
             if made is None:
                 continue
