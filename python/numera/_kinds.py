@@ -95,7 +95,11 @@ def open(x: Any, integers: bool = False) -> Opened:
         return _opened(_from_dlpack(x), lambda y: y)
     if hasattr(x, "__array__"):
         return _opened(np.asarray(x), lambda y: y)
-    raise Error(f"expected an array, found {type(x).__name__}")
+    try:
+        array = np.asarray(memoryview(x))
+    except (TypeError, ValueError):
+        raise Error(f"expected an array, found {type(x).__name__}") from None
+    return _opened(array, lambda y: y)
 
 
 def _opened(array: np.ndarray[Any, Any], close: Callable[..., Any]) -> Opened:
@@ -175,7 +179,9 @@ def _open_torch(x: Any) -> Opened:
         raise Error(f"expected an array, found {type(x).__name__}")
     if x.device.type != "cpu":
         raise Error(f"the tensor lies on {x.device}, expected cpu; use .cpu()")
-    if x.layout != torch.strided or x.is_quantized:
+    if x.is_quantized:
+        raise Error(f"the tensor is quantized, {x.dtype}; use .dequantize()")
+    if x.layout != torch.strided:
         raise Error(f"the tensor has the layout {x.layout}, expected a dense one")
     if x.requires_grad:
         raise Error("the tensor requires a gradient, which this has not; use .detach()")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What quantize, encode and decode take: layouts, types, arrays of other libraries."""
 
+import array
 import contextlib
 import os
 import resource
@@ -274,6 +275,10 @@ def test_tensors_of_torch():
         numera.quantize(torch.empty(3, device="meta"), "bf16")
     with pytest.raises(numera.Error, match="expected a dense one"):
         numera.quantize(torch.eye(3).to_sparse(), "bf16")
+    with pytest.warns(UserWarning, match="deprecated"):
+        quantized = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
+    with pytest.raises(numera.Error, match="quantized, torch.qint8; use .dequantize"):
+        numera.quantize(quantized, "bf16")
     with pytest.raises(numera.Error, match="found int64"):
         numera.quantize(torch.arange(3), "bf16")
 
@@ -314,3 +319,16 @@ def test_what_speaks_dlpack_alone():
     oracle.same_bits(numera.quantize(Lender(x), "bf16"), numera.quantize(x, "bf16"))
     with pytest.raises(numera.Error, match="the Distant does not lie in the memory"):
         numera.quantize(Distant(x), "bf16")
+
+
+@pytest.mark.parametrize(
+    "make", [memoryview, lambda x: array.array("d", x.ravel()), lambda x: x.tolist()]
+)
+def test_buffers_are_arrays(make):
+    x = normal(2, 3).astype("f8")
+    given = make(x)
+    expected = numera.quantize(x.reshape(np.shape(given)), "bf16")
+    assert numera.quantize(given, "bf16").tolist() == expected.tolist()
+    assert numera.array(given, "bf16").tolist() == expected.tolist()
+    assert numera.decode(bytearray(b"@A"), "posit8").tolist() == [1.0, 1.125]
+    assert numera.encode(bytearray(b"ab"), "fixed<7,0>").tolist() == [97, 98]
