@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -58,7 +59,12 @@ def refused(**options: Any) -> None:
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
-    axes = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
+    try:
+        axes = tuple(map(operator.index, axis if np.iterable(axis) else (axis,)))
+    except TypeError:
+        raise Error(f"axis is {axis!r}, expected an integer or several") from None
+    if rank == 0 and axes in ((0,), (-1,)) and not np.iterable(axis):
+        return ()  # as NumPy has it
     for one in axes:
         if not -rank <= one < rank:
             raise Error(f"axis is {one}, expected one of {rank} dimensions")

@@ -86,11 +86,12 @@ def scan(a: Array, axis: int | None, operation: str) -> Array:
     """``cumsum`` (add) and ``cumprod`` (mul): each step is rounded, in order."""
     _functions.formatted("np.cumsum" if operation == "add" else "np.cumprod", a)
     fmt, codes = a._format, a._codes
-    if axis is None:
-        codes, axis = codes.ravel(), 0
-    if not -codes.ndim <= axis < codes.ndim:
-        raise Error(f"axis is {axis}, expected one of {codes.ndim} dimensions")
-    axis %= codes.ndim
+    axes = (0,) if axis is None else _functions.axes_of(axis, codes.ndim) or (0,)
+    if len(axes) > 1:
+        raise Error(f"axis is {axis}, expected an integer or None")
+    if axis is None or codes.ndim == 0:
+        codes = codes.ravel()
+    axis = axes[0]
     shape = codes.shape
     folded = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
     result = np.empty(folded, fmt.dtype)

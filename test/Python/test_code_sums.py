@@ -302,3 +302,31 @@ def test_what_reductions_refuse_is_named():
         with pytest.raises(numera.Error) as error:
             call()
         assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("function", [np.sum, np.max, np.prod, np.cumsum, np.argmin])
+def test_a_number_has_an_axis_as_of_numpy(function):
+    x = numera.array(3.0, "posit16")
+    for axis in (0, -1):
+        found, expected = function(x, axis=axis), function(np.array(3.0), axis=axis)
+        assert found.shape == expected.shape and found.tolist() == expected.tolist()
+    with pytest.raises((numera.Error, np.exceptions.AxisError)):
+        function(x, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: np.sum(x, axis=1.5), "axis is 1.5, expected an integer or several"),
+        (
+            lambda x: x.mean((0, "x")),
+            "axis is (0, 'x'), expected an integer or several",
+        ),
+        (lambda x: np.cumsum(x, (0, 1)), "axis is (0, 1), expected an integer or None"),
+        (lambda x: np.sum(x[0, 0], 1), "axis is 1, expected one of 0 dimensions"),
+    ],
+)
+def test_what_is_no_axis_is_one_error(call, message):
+    with pytest.raises(numera.Error) as error:
+        call(numera.array(np.ones((2, 3)), "posit16"))
+    assert str(error.value) == message
