@@ -10,11 +10,12 @@ import numpy as np
 from numera import _arrays, _casts, _dtypes, _kinds
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
+from numera._methods import Methods
 
 __all__ = ["Array", "array"]
 
 
-class Array(np.lib.mixins.NDArrayOperatorsMixin):
+class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
     """Codes of a format, with its arithmetic. Made by :func:`numera.array`.
 
     Operators, NumPy's ufuncs and functions compute in the format, each operation
@@ -85,6 +86,11 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._codes.size
 
     @property
+    def itemsize(self) -> int:
+        """Bytes that one code takes."""
+        return self._codes.itemsize
+
+    @property
     def nbytes(self) -> int:
         """Bytes that the codes take."""
         return self._codes.nbytes
@@ -92,6 +98,11 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def tobytes(self) -> bytes:
         """The bytes of the codes, in row-major order."""
         return self._codes.tobytes()
+
+    @property
+    def flat(self) -> Flat:
+        """The elements in row-major order, on the same memory."""
+        return Flat(self)
 
     @property
     def T(self) -> Array:
@@ -204,7 +215,8 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         text = np.array2string(self._numbers(), separator=", ", prefix="numera.array(")
-        return f"numera.array({text}, '{self._format}')"
+        shape = f", shape={self.shape}" if not self.size and self.shape != (0,) else ""
+        return f"numera.array({text}, '{self._format}'{shape})"
 
     def __str__(self) -> str:
         return str(self._numbers())
@@ -223,6 +235,10 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def __setitem__(self, index: Any, value: Any) -> None:
         self._codes[index] = operand(value, self._format, "assigned to")._codes
 
+    def fill(self, value: Any) -> None:
+        """Sets all elements to one number, rounded to the format."""
+        self[...] = value
+
     # ---- NumPy ----
 
     def __array_ufunc__(
@@ -236,6 +252,18 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         from numera import _functions
 
         return _functions.call(function, args, options)
+
+    def __eq__(self, other: object) -> Any:
+        if _is_no_number(other):
+            return np.zeros(self.shape, bool)[()]
+        return super().__eq__(other)
+
+    def __ne__(self, other: object) -> Any:
+        if _is_no_number(other):
+            return np.ones(self.shape, bool)[()]
+        return super().__ne__(other)
+
+    __hash__ = None  # type: ignore[assignment] # as of NumPy's arrays
 
     def __add__(self, other: Any) -> Any:
         return _operated(np.add, self, other, super().__add__)
@@ -269,13 +297,13 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """As NumPy's."""
         return self._with(np.take(self._codes, indices, axis))
 
-    def ravel(self) -> Array:
+    def ravel(self, order: Any = "C") -> Array:
         """As NumPy's."""
-        return self._with(self._codes.ravel())
+        return self._with(self._codes.ravel(order))
 
-    def flatten(self) -> Array:
+    def flatten(self, order: Any = "C") -> Array:
         """As NumPy's, a copy."""
-        return self._with(self._codes.flatten())
+        return self._with(self._codes.flatten(order))
 
     def copy(self) -> Array:
         """As NumPy's."""
@@ -293,80 +321,36 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
         return _functions.mean(self, axis, keepdims=keepdims, accumulate=accumulate)
 
-    def min(self, axis: Any = None, *, keepdims: bool = False) -> Array:
-        """As NumPy's: NaN if there is one."""
-        return np.min(self, axis, keepdims=keepdims)
-
-    def max(self, axis: Any = None, *, keepdims: bool = False) -> Array:
-        """As NumPy's: NaN if there is one."""
-        return np.max(self, axis, keepdims=keepdims)
-
-    def prod(self, axis: Any = None, *, keepdims: bool = False) -> Array:
-        """The product, each step rounded."""
-        return np.prod(self, axis, keepdims=keepdims)
-
-    def cumsum(self, axis: int | None = None) -> Array:
-        """Running sums, each step rounded."""
-        sums: Any = np.cumsum(self, axis)
-        return sums
-
-    def cumprod(self, axis: int | None = None) -> Array:
-        """Running products, each step rounded."""
-        products: Any = np.cumprod(self, axis)
-        return products
-
-    def var(self, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> Array:
-        """The variance, each operation rounded."""
-        return np.var(self, axis, ddof=ddof, keepdims=keepdims)
-
-    def std(self, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> Array:
-        """The square root of the variance."""
-        return np.std(self, axis, ddof=ddof, keepdims=keepdims)
-
     def dot(self, other: Any, *, accumulate: Any = None) -> Array:
         """See :func:`numera.dot`."""
         from numera import _functions
 
         return _functions.dot(self, other, accumulate=accumulate)
 
-    def clip(self, min: Any = None, max: Any = None) -> Array:
-        """As NumPy's, between numbers that are rounded to the format."""
-        clipped: Any = np.clip(self, min, max)
-        return clipped
-
-    def round(self, decimals: int = 0) -> Array:
-        """To whole numbers, ties to even."""
-        rounded: Any = np.round(self, decimals)
-        return rounded
-
-    def any(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """Whether an element is not zero, as NumPy's."""
-        return np.any(self, axis, keepdims=keepdims)
-
-    def all(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """Whether no element is zero, as NumPy's."""
-        return np.all(self, axis, keepdims=keepdims)
-
-    def nonzero(self) -> Any:
-        """Places of elements that are not zero, as NumPy's."""
-        return np.nonzero(self)
-
-    def argmax(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """As NumPy's."""
-        return np.argmax(self, axis, keepdims=keepdims)
-
-    def argmin(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """As NumPy's."""
-        return np.argmin(self, axis, keepdims=keepdims)
-
-    def argsort(self, axis: int | None = -1, kind: Any = None) -> Any:
-        """As NumPy's: NaN and NaR last."""
-        return np.argsort(self, axis, kind=kind)
-
     def sort(self, axis: int = -1) -> None:
         """As NumPy's, in place: NaN and NaR last."""
         in_order: Any = np.sort(self, axis)
         self._codes[...] = in_order._codes
+
+
+class Flat:
+    """The elements in row-major order, on the array's memory."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return int(self._array.size)
+
+    def __iter__(self) -> Any:
+        return iter(self._array.ravel())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._array._with(self._array._codes.flat[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        value = operand(value, self._array._format, "assigned to")
+        self._array._codes.flat[index] = value._codes
 
 
 def _operated(ufunc: np.ufunc, x: Array, y: Any, usual: Any) -> Any:
@@ -375,13 +359,18 @@ def _operated(ufunc: np.ufunc, x: Array, y: Any, usual: Any) -> Any:
     return usual(y) if result is None else result
 
 
+def _is_no_number(x: Any) -> bool:
+    """Whether x is what NumPy's arrays equal nowhere."""
+    return x is None or isinstance(x, (str, bytes))
+
+
 def operand(value: Any, fmt: Format, doing: str) -> Array:
     """What joins an array of a format: one of it, or a number, which is rounded."""
     if isinstance(value, Array):
         if value._format == fmt:
             return value
         raise Error(f"'{value._format}' {doing} '{fmt}'; cast one of them with .astype")
-    if isinstance(value, (bool, int, float, np.number)) or (
+    if isinstance(value, (int, float, np.number, np.bool_)) or (
         isinstance(value, list) and doing == "assigned to"
     ):
         return _constant(value, fmt)
@@ -401,6 +390,8 @@ def _constant(value: Any, fmt: Format) -> Array:
     key = (fmt, type(value), repr(value))
     found = _constants.get(key)
     if found is None:
+        if isinstance(value, (bool, np.bool_)):
+            value = int(value)
         draws = fmt.family != "opaque" and fmt.rounding == "stochastic"
         found = array(value, fmt, rounding="nearest-even" if draws else None)
         found = Array(found._codes, fmt)

@@ -248,20 +248,20 @@ def dot(a: Any, b: Any, *, accumulate: Any = None) -> Array:
 # ---- what moves elements ----------------------------------------------------
 
 
-def _same_format(what: str, arrays: Sequence[Any]) -> tuple[Format, list[Any]]:
+def same_format(what: str, arrays: Sequence[Any]) -> tuple[Format, list[Any]]:
     fmt = formatted(what, *arrays)
     return fmt, [operand(x, fmt, "with")._codes for x in arrays]
 
 
-def _joining(function: Callable[..., Any]) -> Callable[..., Any]:
+def joining(function: Callable[..., Any]) -> Callable[..., Any]:
     def join(arrays: Sequence[Any], *args: Any, **options: Any) -> Array:
-        fmt, codes = _same_format(f"np.{function.__name__}", arrays)
+        fmt, codes = same_format(f"np.{function.__name__}", arrays)
         return Array(function(codes, *args, **options), fmt)
 
     return join
 
 
-def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
+def moving(function: Callable[..., Any]) -> Callable[..., Any]:
     def move(x: Array, *args: Any, **options: Any) -> Any:
         formatted(f"np.{function.__name__}", x)
         moved = function(x._codes, *args, **options)
@@ -276,7 +276,7 @@ def where(condition: Any, *choices: Any) -> Any:
     """Elements of one array or of the other."""
     if not choices:
         return np.where(np.asarray(condition))
-    fmt, codes = _same_format("np.where", choices)
+    fmt, codes = same_format("np.where", choices)
     return Array(np.where(np.asarray(condition), *codes), fmt)
 
 
@@ -307,7 +307,7 @@ def full_like(a: Array, fill_value: Any, shape: Any = None) -> Array:
 
 def array_equal(a: Any, b: Any) -> bool:
     """Whether shapes and all values are equal."""
-    fmt, _ = _same_format("np.array_equal", [a, b])
+    fmt, _ = same_format("np.array_equal", [a, b])
     a, b = (x if isinstance(x, Array) else array(x, fmt) for x in (a, b))
     return a.shape == b.shape and bool((a == b).all())
 
@@ -361,9 +361,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.size: lambda a, axis=None: np.size(a._codes, axis),
     np.array_repr: repr,
     np.array_str: str,
-    **{f: _joining(f) for f in (np.concatenate, np.stack, np.vstack, np.hstack)},
+    **{f: joining(f) for f in (np.concatenate, np.stack, np.vstack, np.hstack)},
     **{
-        f: _moving(f)
+        f: moving(f)
         for f in (
             np.array_split, np.broadcast_to, np.copy, np.diagonal, np.empty_like,
             np.expand_dims, np.flip, np.moveaxis, np.ravel, np.repeat, np.reshape,
@@ -377,9 +377,10 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 @functools.cache
 def _every() -> dict[Any, Callable[..., Any]]:
     """Those of the other modules, too, which need this one."""
-    from numera import _elements, _order, _scans
+    from numera import _elements, _moves, _order, _scans
 
-    tables = _FUNCTIONS, _elements.FUNCTIONS, _order.FUNCTIONS, _scans.FUNCTIONS
+    others = (each.FUNCTIONS for each in (_elements, _moves, _order, _scans))
+    tables = _FUNCTIONS, *others
     return {function: ours for table in tables for function, ours in table.items()}
 
 
@@ -389,8 +390,8 @@ def call(function: Any, args: Any, options: Any) -> Any:
     if found is None:
         module = str(function.__module__).replace("numpy", "np", 1)
         raise Error(
-            f"{module}.{function.__name__} is not for arrays of codes; compute it on "
-            ".values(), which are rounded in another way"
+            f"{module}.{function.__name__} is not for arrays of codes; it takes their "
+            ".values(), and does not round to the format"
         )
     try:
         return found(*args, **options)

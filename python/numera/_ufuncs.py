@@ -156,8 +156,8 @@ def _call(name: str, inputs: Sequence[Any]) -> Any:
     operation = _UNARY.get(name) or _BINARY.get(name)
     if operation is None:
         raise Error(
-            f"np.{name} is not for arrays of codes; compute it on .values(), "
-            f"which are rounded in another way"
+            f"np.{name} is not for arrays of codes; it takes their .values(), "
+            "and does not round to the format"
         )
     return _elementwise(operation, arrays, fmt)
 

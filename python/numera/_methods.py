@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Methods of arrays of codes that are functions of NumPy on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Methods"]
+
+
+class Methods:
+    """What :class:`numera.Array` has of NumPy's arrays."""
+
+    __slots__ = ()
+
+    def __round__(self: Any, digits: int | None = None) -> Any:
+        # Like NumPy's, which rounds numbers alone.
+        return round(self.item()) if digits is None else self.round(digits)
+
+    def min(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """As NumPy's: NaN if there is one."""
+        return np.min(self, axis, keepdims=keepdims)
+
+    def max(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """As NumPy's: NaN if there is one."""
+        return np.max(self, axis, keepdims=keepdims)
+
+    def prod(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """The product, each step rounded."""
+        return np.prod(self, axis, keepdims=keepdims)
+
+    def cumsum(self: Any, axis: int | None = None) -> Any:
+        """Running sums, each step rounded."""
+        return np.cumsum(self, axis)
+
+    def cumprod(self: Any, axis: int | None = None) -> Any:
+        """Running products, each step rounded."""
+        return np.cumprod(self, axis)
+
+    def var(
+        self: Any, axis: Any = None, *, ddof: int = 0, keepdims: bool = False
+    ) -> Any:
+        """The variance, each operation rounded."""
+        return np.var(self, axis, ddof=ddof, keepdims=keepdims)
+
+    def std(
+        self: Any, axis: Any = None, *, ddof: int = 0, keepdims: bool = False
+    ) -> Any:
+        """The square root of the variance."""
+        return np.std(self, axis, ddof=ddof, keepdims=keepdims)
+
+    def clip(self: Any, min: Any = None, max: Any = None) -> Any:
+        """As NumPy's, between numbers that are rounded to the format."""
+        return np.clip(self, min, max)
+
+    def round(self: Any, decimals: int = 0) -> Any:
+        """To whole numbers, ties to even."""
+        return np.round(self, decimals)
+
+    def any(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Whether an element is not zero, as NumPy's."""
+        return np.any(self, axis, keepdims=keepdims)
+
+    def all(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Whether no element is zero, as NumPy's."""
+        return np.all(self, axis, keepdims=keepdims)
+
+    def nonzero(self: Any) -> Any:
+        """Places of elements that are not zero, as NumPy's."""
+        return np.nonzero(self)
+
+    def argmax(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """As NumPy's."""
+        return np.argmax(self, axis, keepdims=keepdims)
+
+    def argmin(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """As NumPy's."""
+        return np.argmin(self, axis, keepdims=keepdims)
+
+    def argsort(self: Any, axis: int | None = -1, kind: Any = None) -> Any:
+        """As NumPy's: NaN and NaR last."""
+        return np.argsort(self, axis, kind=kind)
