@@ -44,14 +44,32 @@ class _Merge:
         self.given, self.comes_first = given, comes_first
         self.type = given[0].type
         self.axis = axis + (self.type.rank if axis < 0 else 0)
-        self.count = self.type.get_dim_size(self.axis)
 
     def results(self) -> list[Any]:
-        if self.count <= 1:
+        length = self.type.shape[self.axis]
+        if length in (0, 1):
             return self.given
-        kind = ir.RankedTensorType.get([2 * self.count], ir.IndexType.get())
-        line = ir.Operation.create("tensor.empty", results=[kind]).result
+        self.count = p.size(self.given[0], self.axis)
+        self.passes = self._passes()
+        if self.type.is_dynamic_dim(self.axis):
+            twice, sizes = length, [p.index("addi", self.count, self.count)]
+        else:
+            twice, sizes = 2 * length, []
+        line = p.make(
+            "tensor.empty", sizes, ir.RankedTensorType.get([twice], ir.IndexType.get())
+        )
         return self._nest([], [*self.given, line])[:-1]
+
+    def _passes(self) -> Any:
+        """How often parts of one place become twice as long until one has all: as
+        often as the last place has bits."""
+        if not self.type.is_dynamic_dim(self.axis):
+            return p.constant((self.type.shape[self.axis] - 1).bit_length())
+        wide = ir.IntegerType.get_signless(64)
+        last = p.index("subi", self.count, p.constant(1))
+        zeros = p.make("math.ctlz", [p.make("arith.index_cast", [last], wide)], wide)
+        bits = p.make("arith.subi", [p.constant(64, wide), zeros], wide)
+        return p.make("arith.index_cast", [bits], ir.IndexType.get())
 
     def _nest(self, at: list[Any], state: list[Any]) -> list[Any]:
         """Loops over the dimensions that stay apart, and inside them a sort of the
@@ -59,11 +77,11 @@ class _Merge:
         if len(at) + 1 == self.type.rank:
             return self._sort(at, state)
         axis = len(at) + (len(at) >= self.axis)
-        size = p.constant(self.type.get_dim_size(axis))
+        size = p.size(self.given[0], axis)
         return p.loop(size, state, lambda i, *inner: self._nest([*at, i], list(inner)))
 
     def _sort(self, at: list[Any], state: list[Any]) -> list[Any]:
-        size = p.constant(self.count)
+        size = self.count
         before, after = at[: self.axis], at[self.axis :]
 
         def element(tensor: Any, k: Any) -> Any:
@@ -77,13 +95,13 @@ class _Merge:
 
         *values, line = state
         (line,) = p.loop(size, [line], lambda k, line: [p.insert(k, line, k)])
-        passes = (self.count - 1).bit_length()
         (line,) = p.loop(
-            p.constant(passes),
+            self.passes,
             [line],
             lambda number, line: self._merge(number, line, comes_first),
         )
-        side = p.constant(self.count * (passes % 2))
+        odd = p.index("andi", self.passes, p.constant(1))
+        side = p.index("muli", size, odd)
 
         def leave(k: Any, *values: Any) -> list[Any]:
             place = p.extract(line, p.index("addi", side, k))
@@ -96,8 +114,8 @@ class _Merge:
 
     def _merge(self, number: Any, line: Any, comes_first: Any) -> list[Any]:
         """Parts of 2^number elements become parts of twice as many."""
-        one, size = p.constant(1), p.constant(self.count)
-        last = p.constant(self.count - 1)
+        one, size = p.constant(1), self.count
+        last = p.index("subi", size, one)
         width = p.index("shli", one, number)
         double = p.index("shli", width, one)
         side = p.index("muli", p.index("andi", number, one), size)

@@ -21,6 +21,7 @@ __all__ = [
     "select",
     "signless",
     "signless_type",
+    "size",
     "tensor",
     "truth",
     "with_sign",
@@ -55,6 +56,13 @@ def extract(tensor: Any, *at: Any) -> Any:
 
 def insert(value: Any, tensor: Any, *at: Any) -> Any:
     return make("tensor.insert", [value, tensor, *at], tensor.type)
+
+
+def size(tensor: Any, axis: int) -> Any:
+    """How long a dimension is, which the type may leave open."""
+    if not tensor.type.is_dynamic_dim(axis):
+        return constant(tensor.type.get_dim_size(axis))
+    return make("tensor.dim", [tensor, constant(axis)], ir.IndexType.get())
 
 
 def index(name: str, *operands: Any) -> Any:

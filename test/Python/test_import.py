@@ -82,6 +82,20 @@ def test_batches_of_any_size():
         agrees(program, model, torch.randn(rows, 1, 8, 8))
 
 
+class Ordered(torch.nn.Module):
+    def forward(self, x):
+        return torch.cat([x.sort(dim=1)[0], x.topk(3, dim=1)[0], x.argsort(dim=0) + x])
+
+
+def test_sorts_of_dimensions_of_any_size():
+    torch.manual_seed(7)
+    model, x = Ordered(), torch.randn(4, 3)
+    sizes = {0: torch.export.Dim("batch")}
+    program = imported(model, (x,), dynamic_shapes=(sizes,))
+    for rows in (1, 2, 3, 8, 13):
+        agrees(program, model, torch.randn(rows, 3))
+
+
 def test_weights_that_are_one_tensor():
     torch.manual_seed(3)
     model = Tokens()
