@@ -82,6 +82,32 @@ def test_batches_of_any_size():
         agrees(program, model, torch.randn(rows, 1, 8, 8))
 
 
+class Heads(torch.nn.Module):
+    """Attention, in whose views sizes are parted, joined and moved past ones."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = torch.nn.Linear(8, 24), torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        batch, length, _ = x.shape
+        q, k, v = self.inner(x).view(batch, length, 3, 2, 4).permute(2, 0, 3, 1, 4)
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        y = self.outer(y.transpose(1, 2).reshape(1, batch * length, 8))
+        return y.view(batch, 1, length * 2, 4)
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_views_of_dimensions_of_any_size(axes):
+    torch.manual_seed(8)
+    model, x = Heads(), torch.randn(3, 5, 8)
+    sizes = {axis: torch.export.Dim(("batch", "length")[axis]) for axis in axes}
+    program = imported(model, (x,), dynamic_shapes=(sizes,))
+    for rows, length in ((1, 1), (2, 7), (4, 4)):
+        rows, length = rows if 0 in axes else 3, length if 1 in axes else 5
+        agrees(program, model, torch.randn(rows, length, 8))
+
+
 class Ordered(torch.nn.Module):
     def forward(self, x):
         return torch.cat([x.sort(dim=1)[0], x.topk(3, dim=1)[0], x.argsort(dim=0) + x])

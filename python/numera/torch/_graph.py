@@ -17,7 +17,7 @@ from torch import fx
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx._lazy_graph_module import _make_graph_module, _use_lazy_graph_module
 
-from numera.torch import _bytes, _complex, _folding, _random
+from numera.torch import _bytes, _complex, _folding, _random, _views
 
 aten = torch.ops.aten
 
@@ -236,6 +236,8 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
         graph.erase_node(node)
     elif node.target is aten._neg_view.default:
         node.target = aten.neg.default
+    elif node.target is aten.view.default:
+        _views.in_steps(graph, node)
     elif node.target in _COMPARISONS:
         _compare_in_own_type(graph, node)
     elif node.target in _ALONG:

@@ -28,7 +28,7 @@ TORCH_MLIR = "20261001"
 _PIPELINE = (
     "builtin.module("
     "torchdynamo-export-to-torch-backend-pipeline{backend-legal-ops=},"
-    "torch-backend-to-linalg-on-tensors-backend-pipeline)"
+    "torch-backend-to-linalg-on-tensors-backend-pipeline,lower-affine)"
 )
 
 
