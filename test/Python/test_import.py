@@ -122,6 +122,25 @@ def test_sorts_of_dimensions_of_any_size():
         agrees(program, model, torch.randn(rows, 3))
 
 
+class Sums(torch.nn.Module):
+    def forward(self, x, places):
+        return x.cumsum(1) + torch.zeros_like(x).index_add(0, places, x.cumsum(0))
+
+
+def test_sums_along_dimensions_of_any_size():
+    torch.manual_seed(9)
+    model, inputs = Sums(), (torch.randn(4, 3), torch.arange(4))
+    batch = torch.export.Dim("batch")
+    program = imported(model, inputs, dynamic_shapes=({0: batch}, {0: batch}))
+    for rows in (1, 2, 7):
+        agrees(program, model, torch.randn(rows, 3), torch.randint(rows, (rows,)))
+    x, places = (each.numpy() for each in inputs)
+    rounded = numera.compile("model.mlir", format="posit8", accumulate="f32")
+    imported(model, inputs)
+    same = numera.compile("model.mlir", format="posit8", accumulate="f32")
+    np.testing.assert_array_equal(rounded(x, places), same(x, places))
+
+
 def test_weights_that_are_one_tensor():
     torch.manual_seed(3)
     model = Tokens()

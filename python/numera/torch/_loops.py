@@ -76,12 +76,14 @@ class Loops:
         element = value.type.element_type
         if not isinstance(element, self.ir.F32Type):
             return value
-        zeros = self.ir.DenseElementsAttr.get_splat(
-            value.type, self.ir.FloatAttr.get(element, 0.0)
-        )
-        zero = self.ir.Operation.create(
-            "arith.constant", results=[value.type], attributes={"value": zeros}
+        number = self.ir.Operation.create(
+            "arith.constant",
+            results=[element],
+            attributes={"value": self.ir.FloatAttr.get(element, 0.0)},
         ).result
+        axes = filter(value.type.is_dynamic_dim, range(value.type.rank))
+        sizes = [self._size(value, axis) for axis in axes]
+        zero = self._make("tensor.splat", [number, *sizes], value.type)
         return self._make("arith.addf", [value, zero])
 
     def _make(self, name: str, operands: list[Any], result: Any = None) -> Any:
