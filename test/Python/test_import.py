@@ -225,6 +225,26 @@ def test_stablehlo_in_every_form():
         np.testing.assert_allclose(found, network(x, w), rtol=1e-5, atol=1e-6)
 
 
+def test_stablehlo_with_unsigned_integers():
+    jax = pytest.importorskip("jax")
+
+    def of_bytes(x, n):
+        return x + x, x // 3, x > n, jax.numpy.maximum(x, n), x.astype("float32"), n
+
+    for kind in (np.uint8, np.uint16, np.uint32):
+        largest = np.iinfo(kind).max
+        x = np.array([0, 7, largest // 2 + 1, largest], kind)
+        inputs = x, np.full_like(x, 9)
+        exported = jax.export.export(jax.jit(of_bytes))(*inputs)
+        with open("unsigned.stablehlo", "w") as file:
+            file.write(exported.mlir_module())
+        numera.import_model("unsigned.stablehlo", "model.mlir")
+        found = numera.compile("model.mlir")(*inputs)
+        for one, expected in zip(found, of_bytes(*inputs), strict=True):
+            assert one.dtype == expected.dtype
+            np.testing.assert_array_equal(one, expected)
+
+
 def test_stablehlo_that_is_none():
     pytest.importorskip("jax")
     for content in (b"", b"func.func @", b"ML\xefR\0\1", b"\xff\xfe"):

@@ -125,7 +125,7 @@ def _legalized(text: str) -> str:
     from torch_mlir._mlir_libs import _stablehlo, _torchMlir  # noqa: F401
     from torch_mlir.passmanager import PassManager
 
-    from numera.jax import _complex, _control, _names, _nans, _truths
+    from numera.jax import _complex, _control, _names, _nans, _truths, _unsigned
 
     diagnostics: list[tuple[str, str]] = []
 
@@ -154,6 +154,7 @@ def _legalized(text: str) -> str:
         _check(_operations(ir, module), _DIALECTS)
         _nans.ask_for_nans(module)
         _truths.widen(module)
+        _unsigned.without_signs(module)
         printed: str = module.operation.get_asm(enable_debug_info=True)
         return printed
 
