@@ -245,6 +245,29 @@ def test_stablehlo_with_unsigned_integers():
             np.testing.assert_array_equal(one, expected)
 
 
+def test_stablehlo_of_linear_algebra():
+    jax = pytest.importorskip("jax")
+    import numera.jax
+
+    solve = jax.jit(jax.numpy.linalg.solve)
+    a, b = np.array([[4, 1], [1, 3]], np.float32), np.ones(2, np.float32)
+    with open("cpu.stablehlo", "w") as file:
+        file.write(jax.export.export(solve, platforms=["cpu"])(a, b).mlir_module())
+    message = (
+        r"^cpu\.stablehlo: cannot compile 'lu' at .*: 'stablehlo\.custom_call "
+        r"@lapack_sgetrf_ffi' has no counterpart in linalg; import numera\.jax, and "
+        r"export it for platforms=\('numera',\)$"
+    )
+    with pytest.raises(numera.Error, match=message):
+        numera.import_model("cpu.stablehlo", "x.mlir")
+    exported = jax.export.export(solve, platforms=("numera",))(a, b)
+    with open("own.stablehlo", "w") as file:
+        file.write(exported.mlir_module())
+    numera.import_model("own.stablehlo", "x.mlir")
+    found = numera.compile("x.mlir")(a, b)
+    np.testing.assert_allclose(found, np.linalg.solve(a, b), rtol=1e-5)
+
+
 def test_stablehlo_that_is_none():
     pytest.importorskip("jax")
     for content in (b"", b"func.func @", b"ML\xefR\0\1", b"\xff\xfe"):

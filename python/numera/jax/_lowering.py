@@ -26,6 +26,7 @@ _MOST = 1 << 22
 """Elements of a constant that is made of a function."""
 
 _BYTECODE = b"ML\xefR"
+_HINT = "; import numera.jax, and export it for platforms=('numera',)"
 _HERE = os.path.dirname(__file__)
 _PLATFORM = "numera"
 _CALLS = "builtin.module(inline,symbol-dce)"
@@ -113,9 +114,23 @@ def file_to_linalg(content: bytes) -> str:
         if not list(module.body.operations):
             raise Error("not StableHLO: it has no function")
         _replace.replace(module, _to_stablehlo)
+        _drop_shardings(ir, module)
         _check(_operations(ir, module), ("builtin", "func", "math", "stablehlo"))
         text: Any = module.operation.get_asm(enable_debug_info=True)
         return _legalized(text)
+
+
+def _drop_shardings(ir: Any, module: Any) -> None:
+    """Drops attributes that say which device has which part."""
+
+    def visit(operation: Any) -> Any:
+        known = operation.attributes
+        for name in [known[n].name for n in range(len(known))]:
+            if name.startswith("sdy."):
+                del known[name]
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
 
 
 def _legalized(text: str) -> str:
@@ -163,11 +178,15 @@ def _legalized(text: str) -> str:
 
 
 def _operations(ir: Any, module: Any) -> list[tuple[str, str]]:
-    """Names and locations."""
+    """Names and locations. That of a call of a library has the function's."""
     found: list[tuple[str, str]] = []
 
     def visit(operation: Any) -> Any:
-        found.append((operation.name, str(operation.location)))
+        name = operation.name
+        if name == "stablehlo.custom_call":
+            target = ir.StringAttr(operation.attributes["call_target_name"]).value
+            name = f"{name} @{target}"
+        found.append((name, str(operation.location)))
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
@@ -179,7 +198,9 @@ def _check(operations: Iterable[tuple[str, str]], dialects: tuple[str, ...]) -> 
         if name.split(".")[0] not in dialects:
             if name == "stablehlo.return":
                 continue  # of what is reported next
-            raise _refused(place, f"'{name}' has no counterpart in linalg")
+            # JAX has no other operations for a CPU.
+            hint = _HINT if "@lapack" in name else ""
+            raise _refused(place, f"'{name}' has no counterpart in linalg{hint}")
 
 
 def _refused(place: str, reason: str) -> Error:
