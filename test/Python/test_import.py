@@ -179,6 +179,30 @@ def test_weights_in_bfloat16():
     agrees(program, model, x)
 
 
+class Passes(torch.nn.Module):
+    """Returns what it has not computed, and what it has twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.arange(3.0))
+
+    def forward(self, x, y):
+        both = x + self.weight
+        return both, x, self.weight, None, both, y.mT, torch.ones(2)
+
+
+def test_results_that_are_not_computed():
+    model = Passes()
+    inputs = torch.randn(2, 3), torch.arange(6).view(2, 3)
+    batch = torch.export.Dim("batch")
+    for sizes in (None, ({0: batch}, {0: batch})):
+        program = imported(model, inputs, dynamic_shapes=sizes)
+        expected = [each for each in model(*inputs) if each is not None]
+        found = program(*(each.numpy() for each in inputs))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other.detach().numpy())
+
+
 def test_what_pytorch_models_may_not_do():
     x = torch.randn(2, 4)
 
@@ -193,6 +217,12 @@ def test_what_pytorch_models_may_not_do():
 
     with pytest.raises(numera.Error, match=r"model\.pt2: the model changes 'calls'"):
         imported(Counts(), (x,))
+    class Counted(torch.nn.Module):
+        def forward(self, x):
+            return x + 1, x.shape[0]
+
+    with pytest.raises(numera.Error, match="result 1 is a number, expected a tensor"):
+        imported(Counted(), (x,))
     with pytest.raises(numera.Error, match="'aten.linalg_ldl_factor_ex"):
         imported(LDL(), (x @ x.mT,))
 

@@ -155,6 +155,7 @@ def prepare(
     is_finite: bool = False,
     largest: Callable[[fx.Node], float] | None = None,
     widens: bool = False,
+    whole: bool = False,
 ) -> Graph:
     """A copy of the graph with what a program can take and return.
 
@@ -164,6 +165,7 @@ def prepare(
     largest    the largest number of the format that a node computes in; it is taken
                for finite constants beyond.
     widens     f32 is taken and returned in place of bf16 and f16.
+    whole      the program returns every tensor that the graph does, each time.
     """
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
@@ -185,7 +187,7 @@ def prepare(
     for node in graph.find_nodes(op="get_attr"):
         _part_uses(graph, node)
     draws = _random.lift(graph)
-    plan, kept = _plan(graph, arguments, copies)
+    plan, kept = _plan(graph, arguments, copies, whole)
     plan, kept, pairs = _complex.at_border(graph, plan, kept)
     if widens:
         plan, kept = _widened(graph, plan, kept)
@@ -285,7 +287,7 @@ def _is_copied(node: Any) -> bool:
 
 
 def _plan(
-    graph: fx.Graph, arguments: list[fx.Node], copies: set[int]
+    graph: fx.Graph, arguments: list[fx.Node], copies: set[int], whole: bool
 ) -> tuple[list[tuple[str, Any]], list[fx.Node]]:
     """How results come about, and those that the program computes, which are what
     the graph returns from now on."""
@@ -293,6 +295,10 @@ def _plan(
     kept: dict[fx.Node, int] = {}
     end = graph.output_node()
     results: Any = end.args[0]
+    if whole:
+        every = [value for value in results if isinstance(value, fx.Node)]
+        end.args = (tuple(every),)
+        return [("output", place) for place in range(len(every))], every
     for place, value in enumerate(results):
         if not isinstance(value, fx.Node):
             plan.append(("value", value))
