@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -79,7 +80,8 @@ def _need(*packages: str) -> None:
     for package in packages:
         if importlib.util.find_spec(package) is None:
             raise Error(
-                f"this needs {package}: pip install 'numera-mlir[{packages[0]}]'"
+                f"this needs {package}, which {sys.executable} has not: pip install "
+                f"'numera-mlir[{packages[0]}]', or name another Python in NUMERA_PYTHON"
             )
 
 

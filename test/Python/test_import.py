@@ -338,6 +338,17 @@ def test_one_line_for_what_is_wrong(model, output, message):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_python_without_packages(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    open("x.pt2", "w").close()
+    with pytest.raises(numera.Error) as error:
+        numera.import_model("x.pt2", "x.mlir")
+    assert str(error.value) == (
+        f"this needs torch, which {sys.executable} has not: pip install "
+        f"'numera-mlir[torch]', or name another Python in NUMERA_PYTHON"
+    )
+
+
 def test_the_command():
     model, x = torch.nn.Linear(4, 3), torch.randn(2, 4)
     torch.export.save(torch.export.export(model, (x,)), "linear.pt2")
