@@ -21,3 +21,15 @@ func.func @one_size(%x: memref<?xf32>, %b: index) -> memref<?x8xf32> {
   %0 = memref.expand_shape %x [[0, 1]] output_shape [%b, 8] : memref<?xf32> into memref<?x8xf32>
   return %0 : memref<?x8xf32>
 }
+
+// CHECK-LABEL: @reshaped
+// CHECK-SAME: %[[X:.*]]: memref<?xf32>, %[[SHAPE:.*]]: memref<3xindex>
+// CHECK: %[[FIRST:.*]] = memref.load %[[SHAPE]]
+// CHECK: %[[LAST:.*]] = memref.load %[[SHAPE]]
+// CHECK: %[[INNER:.*]] = arith.muli %[[LAST]], %{{.*}}
+// CHECK: %[[OUTER:.*]] = arith.muli %{{.*}}, %[[INNER]]
+// CHECK: memref.reinterpret_cast %[[X]] to offset: [0], sizes: [%[[FIRST]], 4, %[[LAST]]], strides: [%[[OUTER]], %[[INNER]], 1]
+func.func @reshaped(%x: memref<?xf32>, %shape: memref<3xindex>) -> memref<?x4x?xf32> {
+  %0 = memref.reshape %x(%shape) : (memref<?xf32>, memref<3xindex>) -> memref<?x4x?xf32>
+  return %0 : memref<?x4x?xf32>
+}

@@ -269,7 +269,8 @@ def NumeraLowerShapes : Pass<"numera-lower-shapes"> {
   let description = [{
     *Requires:* memrefs; runs before upstream's `expand-strided-metadata`, which
     takes no such operation.
-    *Before:* `memref.expand_shape` with a group of several dynamic sizes.
+    *Before:* `memref.expand_shape` with a group of several dynamic sizes, and
+    `memref.reshape` whose sizes are of type index.
     *After:* `memref.reinterpret_cast` with sizes and strides.
 
     For example,

@@ -3,7 +3,8 @@
 // A dimension that is split into several whose sizes are not known. Upstream's
 // memref-expand-strided-metadata computes one size of a group from the others,
 // and takes no group with two (LLVM 22): here sizes and strides are written
-// out.
+// out. So are those of a memref that is reshaped to sizes of type index, of
+// which upstream's lowering to LLVM's dialect leaves a cast.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -59,16 +60,61 @@ static void lower(IRRewriter &rewriter, memref::ExpandShapeOp op) {
       either(knownOffset, metadata.getOffset()), sizes, strides);
 }
 
+/// True if the new sizes are of type index, and as many as the type has.
+static bool hasIndices(memref::ReshapeOp op) {
+  return cast<MemRefType>(op.getShape().getType()).getElementType().isIndex() &&
+         isa<MemRefType>(op.getType());
+}
+
+/// A memref that is reshaped has no gaps and no offset, nor has what it
+/// becomes.
+static void lower(IRRewriter &rewriter, memref::ReshapeOp op) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  auto result = cast<MemRefType>(op.getType());
+  SmallVector<OpFoldResult> sizes, strides(size_t(result.getRank()));
+  for (auto [i, size] : llvm::enumerate(result.getShape()))
+    if (ShapedType::isDynamic(size)) {
+      Value at = arith::ConstantIndexOp::create(rewriter, loc, int64_t(i));
+      sizes.push_back(
+          memref::LoadOp::create(rewriter, loc, op.getShape(), at).getResult());
+    } else {
+      sizes.push_back(rewriter.getIndexAttr(size));
+    }
+  auto [known, offset] = result.getStridesAndOffset();
+  Value current;
+  for (size_t i = strides.size(); i-- > 0;) {
+    strides[i] = ShapedType::isDynamic(known[i])
+                     ? OpFoldResult(current)
+                     : rewriter.getIndexAttr(known[i]);
+    if (i == 0 || !ShapedType::isDynamic(known[i - 1]))
+      continue;
+    current = arith::MulIOp::create(
+        rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, sizes[i]),
+        getValueOrCreateConstantIndexOp(rewriter, loc, strides[i]));
+  }
+  rewriter.replaceOpWithNewOp<memref::ReinterpretCastOp>(
+      op, result, op.getSource(), rewriter.getIndexAttr(offset), sizes,
+      strides);
+}
+
 namespace {
 struct LowerShapesPass : impl::NumeraLowerShapesBase<LowerShapesPass> {
   void runOnOperation() override {
-    SmallVector<memref::ExpandShapeOp> found;
-    getOperation()->walk([&](memref::ExpandShapeOp op) {
-      if (splitsUnknown(op))
-        found.push_back(op);
+    SmallVector<memref::ExpandShapeOp> splits;
+    SmallVector<memref::ReshapeOp> reshapes;
+    getOperation()->walk([&](Operation *op) {
+      if (auto split = dyn_cast<memref::ExpandShapeOp>(op);
+          split && splitsUnknown(split))
+        splits.push_back(split);
+      else if (auto reshape = dyn_cast<memref::ReshapeOp>(op);
+               reshape && hasIndices(reshape))
+        reshapes.push_back(reshape);
     });
     IRRewriter rewriter(&getContext());
-    for (memref::ExpandShapeOp op : found)
+    for (memref::ExpandShapeOp op : splits)
+      lower(rewriter, op);
+    for (memref::ReshapeOp op : reshapes)
       lower(rewriter, op);
   }
 };
