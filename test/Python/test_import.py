@@ -275,6 +275,44 @@ def test_stablehlo_with_unsigned_integers():
             np.testing.assert_array_equal(one, expected)
 
 
+_SORT = """\
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %r = "stablehlo.sort"(%x) <{dimension = 1 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+"""
+
+_SCATTER = """\
+#where = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+  scatter_dims_to_operand_dims = [0], index_vector_dim = 1>
+func.func @main(%x: tensor<?x4xf32>, %i: tensor<?x1xi32>) -> tensor<?x4xf32> {
+  %r = "stablehlo.scatter"(%x, %i, %x) <{scatter_dimension_numbers = #where}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<?x4xf32>, tensor<?x1xi32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+"""
+
+
+def test_stablehlo_with_sizes_that_are_not_known():
+    pytest.importorskip("jax")
+    with open("sort.stablehlo", "w") as file:
+        file.write(_SORT)
+    numera.import_model("sort.stablehlo", "model.mlir")
+    x = np.random.default_rng(7).standard_normal((3, 4)).astype(np.float32)
+    found = numera.compile("model.mlir")(x)
+    np.testing.assert_array_equal(found, np.sort(x, axis=1))
+    with open("scatter.stablehlo", "w") as file:
+        file.write(_SCATTER)
+    with pytest.raises(numera.Error, match=r"'stablehlo\.scatter' has no counterpart"):
+        numera.import_model("scatter.stablehlo", "x.mlir")
+
+
 def test_stablehlo_of_linear_algebra():
     jax = pytest.importorskip("jax")
     import numera.jax

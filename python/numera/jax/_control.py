@@ -42,13 +42,20 @@ def rewrite(module: Any) -> None:
 
     module.operation.walk(visit)
     for operation in found:
+        if operation.name in _STATIC and not _is_static(operation):
+            continue  # left to whoever reports what is left
         with operation.location, ir.InsertionPoint(operation):
             results = _RULES[operation.name](operation)
         if results is None:
-            continue  # left to whoever reports what is left
+            continue
         for old, new in zip(operation.results, results):
             old.replace_all_uses_with(new)
         operation.erase()
+
+
+def _is_static(operation: Any) -> bool:
+    """Whether the sizes of all tensors are known."""
+    return all(value.type.has_static_shape for value in operation.operands)
 
 
 # ---- pieces of IR -----------------------------------------------------------
@@ -275,3 +282,6 @@ _RULES: dict[str, Callable[[Any], Sequence[Any] | None]] = {
     "stablehlo.sort": _sorts.rewrite,
     "stablehlo.select_and_scatter": _windows.rewrite,
 }
+
+_STATIC = ("stablehlo.scatter", "stablehlo.select_and_scatter")
+"""Whose loops need the sizes of the tensors."""
