@@ -4,6 +4,7 @@ computed, so they are those of any format."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -30,8 +31,8 @@ def searchsorted(
     whole = sorted_sequence.dim() == 1
     shape = self.shape
     # Rows of values, one for each sorted row.
-    rows = 1 if whole else shape[:-1].numel()
-    row = self.reshape(1, shape.numel()) if whole else self.reshape(rows, shape[-1])
+    rows = 1 if whole else math.prod(shape[:-1])
+    row = self.reshape(1, -1) if whole else self.reshape(rows, shape[-1])
     known = sorted_sequence.reshape(rows, count)
     order = None if sorter is None else sorter.reshape(known.shape).long()
     start = torch.zeros_like(row, dtype=torch.int64)
@@ -220,7 +221,7 @@ def fractional_max_pool2d_backward(
     output_size: Any,
     indices: Tensor,
 ) -> Tensor:
-    planes = self.shape[:-2].numel()
+    planes = math.prod(self.shape[:-2])
     flat = torch.zeros_like(self).reshape(planes, -1)
     places, slopes = indices.reshape(planes, -1), grad_output.reshape(planes, -1)
     return torch.scatter_add(flat, 1, places, slopes).reshape(self.shape)

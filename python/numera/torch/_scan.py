@@ -85,9 +85,10 @@ class _LogScan(_Scan):
     def __init__(self, scan: Any) -> None:
         super().__init__(scan)
         powers = self.operand.owner
-        (use,) = scan.results[0].uses
-        self.logarithm = use.owner
-        assert _only(powers) == "math.exp" and _only(self.logarithm) == "math.log"
+        users = [use.owner for use in scan.results[0].uses]
+        # Others take sizes of it.
+        (self.logarithm,) = (each for each in users if _only(each) == "math.log")
+        assert _only(powers) == "math.exp"
         self.operand = powers.operands[0]
 
     def replace(self, adds: bool) -> None:
