@@ -110,7 +110,9 @@ def test_views_of_dimensions_of_any_size(axes):
 
 class Ordered(torch.nn.Module):
     def forward(self, x):
-        return torch.cat([x.sort(dim=1)[0], x.topk(3, dim=1)[0], x.argsort(dim=0) + x])
+        places = torch.searchsorted(torch.linspace(-1.0, 1.0, 5), x)
+        largest = x.sort(dim=1)[0], x.topk(3, dim=1)[0]
+        return torch.cat([*largest, x.argsort(dim=0) + places])
 
 
 def test_sorts_of_dimensions_of_any_size():
@@ -124,7 +126,8 @@ def test_sorts_of_dimensions_of_any_size():
 
 class Sums(torch.nn.Module):
     def forward(self, x, places):
-        return x.cumsum(1) + torch.zeros_like(x).index_add(0, places, x.cumsum(0))
+        sums = x.cumsum(0) + x.logcumsumexp(1)
+        return x.cumsum(1) + torch.zeros_like(x).index_add(0, places, sums)
 
 
 def test_sums_along_dimensions_of_any_size():
@@ -139,6 +142,21 @@ def test_sums_along_dimensions_of_any_size():
     imported(model, inputs)
     same = numera.compile("model.mlir", format="posit8", accumulate="f32")
     np.testing.assert_array_equal(rounded(x, places), same(x, places))
+
+
+class Largest(torch.nn.Module):
+    def forward(self, x):
+        return x.cummax(0)[0]
+
+
+def test_sizes_that_an_operator_needs():
+    x, sizes = torch.randn(4, 3), {0: torch.export.Dim("batch")}
+    message = (
+        r"^model\.pt2: dimension 0 of input 'x' is left open, and an operator needs "
+        r"it to be 3 to 4$"
+    )
+    with pytest.raises(numera.Error, match=message):
+        imported(Largest(), (x,), dynamic_shapes=(sizes,))
 
 
 def test_weights_that_are_one_tensor():

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.export import ExportedProgram
@@ -28,8 +28,11 @@ def read_exported(path: str) -> tuple[str, dict[str, torch.Tensor]]:
     elements of its ``dense_resource`` constants, which are named as in the
     model's state."""
     program = _load(path)
+    sizes = _open_sizes(program)
     with without_checks():
         program = decomposed(program, table())
+    for size in sizes:
+        size.check(path)
     _check_results(path, program)
     graph = prepare(program.graph_module, whole=True)
     _check_graph(path, graph)
@@ -58,6 +61,45 @@ def _load(path: str) -> ExportedProgram:
         raise Error(f"{path}: not what torch.export.save writes: {reason[0]}") from None
     finally:
         log.setLevel(level)
+
+
+class _Size(NamedTuple):
+    """A size that the model leaves open."""
+
+    input: str
+    axis: int
+    symbol: torch.SymInt
+    range: Any
+
+    def now(self) -> Any:
+        node = self.symbol.node
+        return node.shape_env.bound_sympy(node.expr)
+
+    def check(self, path: str) -> None:
+        """Refuses decompositions for the size of the example alone, or for a few."""
+        found = self.now()
+        lower, upper = found.lower, found.upper
+        # PyTorch takes an open size to be at least 2, and no program depends on that.
+        if lower <= max(self.range.lower, 2) and upper >= self.range.upper:
+            return
+        needed = f"{lower} to {upper}" if upper < self.range.upper else f"from {lower}"
+        raise Error(
+            f"{path}: dimension {self.axis} of input '{self.input}' is left open, and "
+            f"an operator needs it to be {lower if lower == upper else needed}"
+        )
+
+
+def _open_sizes(program: ExportedProgram) -> list[_Size]:
+    found = []
+    for node in program.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        if not isinstance(value, torch.Tensor):
+            continue
+        for axis, size in enumerate(value.shape):
+            if isinstance(size, torch.SymInt):
+                made = _Size(node.name, axis, size, None)
+                found.append(made._replace(range=made.now()))
+    return found
 
 
 def _check_results(path: str, program: ExportedProgram) -> None:
