@@ -6,8 +6,11 @@
 #include "ConfigurationErrors.h"
 #include "numera/Registry/Registry.h"
 #include "numera/Registry/Scaling/Quantize.h"
+#include "numera/Registry/Scaling/ScaleSteps.h"
+#include "llvm/ADT/bit.h"
 #include <cmath>
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace numera;
 using namespace numera::test;
@@ -228,6 +231,91 @@ TEST(Scaling, ElementsWithTheRangeOfF32) {
   }
   ScaledFormat half = formatOf(registry, "scaled<float<5,10>,rule=absmax>");
   EXPECT_EQ(scaleOf(half, 1), 1 / 65504.0f);
+}
+
+/// The arithmetic of ScaleSteps by its definition: each step is computed
+/// exactly, and rounded once.
+class ExactArithmetic {
+public:
+  struct Value {
+    Format format;
+    uint64_t code;
+  };
+  static Value ofFloat(float number) {
+    return {formatF32(), llvm::bit_cast<uint32_t>(number)};
+  }
+  static Format formatOf(const Value &x) { return x.format; }
+  static Value constant(const Format &format, double number) {
+    return cast(format, {formatF64(), llvm::bit_cast<uint64_t>(number)}, {});
+  }
+  static Value binary(OpKind kind, const Value &x, const Value &y) {
+    return {x.format,
+            x.format.getFamily().evaluateExactly(
+                kind, x.format, {x.code, y.code}, x.format.getRoundingMode())};
+  }
+  static Value cast(const Format &to, const Value &x, const CastRules &rules) {
+    Format encoding = to;
+    if (rules.overflow)
+      if (Format other = to.getFamily().withOverflow(to, *rules.overflow))
+        encoding = other;
+    RoundingMode mode = to.getRoundingMode();
+    if (rules.rounding)
+      mode.rounding = *rules.rounding;
+    Unpacked number = x.format.getFamily().decode(x.format, x.code);
+    return {to, to.getFamily().encode(encoding, number, mode)};
+  }
+  static Value nonzero(const Value &x, const Value &other) {
+    return x.format.getFamily().decode(x.format, x.code).isZero() ? other : x;
+  }
+};
+
+TEST(Scaling, ElementsAreThoseOfTheSteps) {
+  Registry registry;
+  std::mt19937 random(7);
+  std::uniform_int_distribution<uint32_t> any;
+  for (const char *text :
+       {"mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp4", "mxint8", "nvfp4",
+        "scaled<i8>", "scaled<i8,rule=absmax>", "scaled<posit8>",
+        "scaled<float<5,10>>", "scaled<takum<12>>", "block<lns<4,3>,16>",
+        "block<float<4,3,fn,up>,8>"}) {
+    ScaledFormat format = formatOf(registry, text);
+    std::vector<float> values = {0, -0.0f, 1, -3, 0x1p-149f, -0x1p-126f};
+    while (values.size() < 512)
+      values.push_back(std::ldexp(float(int32_t(any(random))) * 0x1p-31f,
+                                  int(any(random) % 24) - 12));
+    for (size_t i = 256; i < 320; ++i)
+      values[i] *= 0x1p-125f; // quotients and products that are subnormal
+    for (bool isFinite : {true, false}) {
+      if (!isFinite) {
+        values[40] = INFINITY;
+        values[400] = NAN;
+      }
+      ScaleGrid grid(format.scaling, {int64_t(values.size())}, 0);
+      if (!format.isBlock())
+        grid = ScaleGrid(format.scaling, {int64_t(values.size())}, -1);
+      ScaledTensor tensor = quantize(format, grid, values);
+      std::vector<float> back = dequantize(format, grid, tensor);
+      ExactArithmetic arithmetic;
+      ScaleSteps<ExactArithmetic> steps(arithmetic, format);
+      std::optional<ExactArithmetic::Value> tensorScale;
+      if (tensor.tensorScale)
+        tensorScale = ExactArithmetic::ofFloat(*tensor.tensorScale);
+      for (size_t i = 0; i < values.size(); ++i) {
+        ExactArithmetic::Value divisor = steps.divisor(
+            {format.scaling.scale, tensor.scales[grid.groupOf(int64_t(i))]},
+            tensorScale);
+        ExactArithmetic::Value element =
+            steps.quantize(ExactArithmetic::ofFloat(values[i]), divisor);
+        EXPECT_EQ(tensor.data[i], element.code) << text << ' ' << values[i];
+        float number = llvm::bit_cast<float>(
+            uint32_t(steps.dequantize(element, divisor).code));
+        EXPECT_TRUE(std::isnan(number) ? std::isnan(back[i])
+                                       : llvm::bit_cast<uint32_t>(number) ==
+                                             llvm::bit_cast<uint32_t>(back[i]))
+            << text << ' ' << values[i] << ' ' << number << ' ' << back[i];
+      }
+    }
+  }
 }
 
 TEST(Scaling, GivenScales) {

@@ -38,6 +38,11 @@ public:
     return {known.to, evaluateOperation(OpKind::Cast, known.evaluation,
                                         *x.format, x.code)};
   }
+  /// What `cast` evaluates, as long as this lives.
+  const OperationRules &evaluationOf(const Format &to, const Format &from,
+                                     const CastRules &rules) {
+    return castOf(own(to), own(from), rules).evaluation;
+  }
   static Value nonzero(const Value &x, const Value &other) {
     return x.format->getFamily().decode(*x.format, x.code).isZero() ? other : x;
   }
@@ -185,6 +190,11 @@ struct ScaledElements::State {
   Steps steps;
   std::vector<Value> divisors;
   std::vector<Value> zeros; ///< none without zero points
+  /// The last step of `quantize`, a cast of f32, where it is one that divides
+  /// before; looked up once.
+  const OperationRules *toElement = nullptr;
+  /// The number of each code of elements of up to 8 bits, without zero points.
+  std::vector<float> numbers;
 };
 
 ScaledElements::ScaledElements(const ScaledFormat &format,
@@ -201,6 +211,13 @@ ScaledElements::ScaledElements(const ScaledFormat &format,
   if (format.hasZeroPoint())
     for (uint64_t zero : scales.zeros)
       state->zeros.push_back(arithmetic.of(format.element, zero));
+  if (!format.hasZeroPoint() && !format.element.isOpaque())
+    state->toElement = &arithmetic.evaluationOf(
+        format.element, formatF32(), {{}, saturating(format.element)});
+  if (state->toElement && format.element.width() <= 8)
+    for (uint64_t code = 0; code >> format.element.width() == 0; ++code)
+      state->numbers.push_back(numberOf(arithmetic.cast(
+          formatF32(), arithmetic.of(format.element, code), {})));
 }
 
 ScaledElements::~ScaledElements() = default;
@@ -212,6 +229,14 @@ static std::optional<Value> zeroOf(llvm::ArrayRef<Value> zeros, int64_t group) {
 
 uint64_t ScaledElements::quantize(int64_t index, float value) {
   int64_t group = state->grid.groupOf(index);
+  // IEEE 754 defines quotients and products in f32, so that the host's are
+  // those of the steps. Which NaN is a result it leaves open.
+  float data = value / numberOf(state->divisors[group]);
+  if (state->format.scaling.rule == ScaleRule::Range)
+    data *= float(state->format.fullScale());
+  if (state->toElement && !std::isnan(data))
+    return evaluateOperation(OpKind::Cast, *state->toElement, formatF32(),
+                             llvm::bit_cast<uint32_t>(data));
   return state->steps
       .quantize(state->arithmetic.ofFloat(value), state->divisors[group],
                 zeroOf(state->zeros, group))
@@ -220,6 +245,13 @@ uint64_t ScaledElements::quantize(int64_t index, float value) {
 
 float ScaledElements::dequantize(int64_t index, uint64_t code) {
   int64_t group = state->grid.groupOf(index);
+  if (code < state->numbers.size()) {
+    float value = state->numbers[code] * numberOf(state->divisors[group]);
+    if (state->format.scaling.rule == ScaleRule::Range)
+      value *= float(1 / state->format.fullScale());
+    if (!std::isnan(value))
+      return value;
+  }
   return numberOf(state->steps.dequantize(
       state->arithmetic.of(state->format.element, code), state->divisors[group],
       zeroOf(state->zeros, group)));
