@@ -101,7 +101,7 @@ def test_errors_name_the_line():
         nj.jit(f)(X)
     assert str(caught.value) == (
         f"cannot compile 'approx_top_k' at {__file__}:{f.__code__.co_firstlineno + 1}: "
-        f"'stablehlo.custom_call' has no counterpart in linalg"
+        f"'stablehlo.custom_call @ApproxTopK' has no counterpart in linalg"
     )
 
 

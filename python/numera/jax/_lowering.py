@@ -86,12 +86,19 @@ def _to_stablehlo(fun: Callable[..., Any], *arguments: Any) -> Any:
 
 def _traced(fun: Callable[..., Any], *arguments: Any) -> Any:
     """What depends on no argument is a constant: in the format, places in an image would
-    be rounded, too. Where a constant would be large, all is left as it is."""
-    with jax.ensure_compile_time_eval():
-        traced = jax.jit(fun, keep_unused=True).trace(*arguments)
-    if all(getattr(each, "size", 1) <= _MOST for each in traced.jaxpr.consts):
-        return traced
-    return jax.jit(fun, keep_unused=True).trace(*arguments)
+    be rounded, too. Where a constant would be large, or something cannot be computed
+    before, such as an axis of a ``vmap``, all is left as it is."""
+
+    def trace() -> Any:
+        return jax.jit(fun, keep_unused=True).trace(*arguments)
+
+    try:
+        with jax.ensure_compile_time_eval():
+            traced = trace()
+    except Exception:  # noqa: BLE001, the function's own, which is raised again
+        return trace()
+    sizes = [getattr(each, "size", 1) for each in traced.jaxpr.consts]
+    return traced if max(sizes, default=0) <= _MOST else trace()
 
 
 def file_to_linalg(content: bytes) -> str:
