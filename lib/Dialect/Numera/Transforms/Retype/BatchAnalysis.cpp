@@ -338,7 +338,9 @@ static BatchPlace collapse(BatchPlace place, unsigned group,
             behind = productOf(dims.drop_front(i + 1), shape);
     if (!place.isKnown() || place.dim() != dim || behind == 0)
       continue;
-    if (place.isGuess && before != 0)
+    if (place.isGuess && before == 0)
+      break;
+    if (place.isGuess)
       return BatchPlace::guess(group, place.inner * before * behind);
     return BatchPlace::at(group, place.inner * behind, place.outer * before);
   }
@@ -371,18 +373,33 @@ void BatchAnalysis::visitReshape(Operation *op) {
   assign(op->getResult(0), {result});
 }
 
+/// True if a part of a dimension starts with the first sample, and has all of
+/// it where rows of a sample lie before other samples.
+bool BatchAnalysis::keepsPlace(BatchPlace place,
+                               OffsetSizeAndStrideOpInterface part, unsigned i,
+                               int64_t whole) const {
+  if (!place.isKnown() || !isZeroInteger(part.getMixedOffsets()[i]) ||
+      !isOneInteger(part.getMixedStrides()[i]))
+    return false;
+  OpFoldResult size = part.getMixedSizes()[i];
+  if (place.outer == 1 ||
+      (!ShapedType::isDynamic(whole) && getConstantIntValue(size) == whole))
+    return true;
+  auto value = dyn_cast<Value>(size);
+  return value && place.outer != 0 &&
+         samplesOf(value) == place.outer * place.inner;
+}
+
 /// The place in a part of a tensor, of which dimension `dim` of the whole is
-/// `dims[dim]`, or -1 for none. It is known where the part starts with the
-/// first sample.
-static BatchPlace placeInSlice(BatchPlace place, ArrayRef<int64_t> dims,
-                               ArrayRef<OpFoldResult> offsets,
-                               ArrayRef<OpFoldResult> strides) {
-  BatchPlace result;
+/// `dims[dim]`, or -1 for none.
+BatchPlace BatchAnalysis::placeInSlice(tensor::ExtractSliceOp slice,
+                                       ArrayRef<int64_t> dims) const {
+  BatchPlace place = values.lookup(slice.getSource()), result;
   for (unsigned i = 0; i < dims.size(); ++i) {
     if (dims[i] < 0 || !(place.dims >> i & 1))
       continue;
-    bool isPlain = place.isKnown() && isZeroInteger(offsets[i]) &&
-                   isOneInteger(strides[i]);
+    bool isPlain =
+        keepsPlace(place, slice, i, slice.getSourceType().getDimSize(i));
     result =
         join(result, isPlain ? place.moved(dims[i])
                              : BatchPlace::unknown(uint64_t{1} << dims[i]));
@@ -401,9 +418,7 @@ static SmallVector<int64_t> keptDims(const llvm::SmallBitVector &dropped) {
 void BatchAnalysis::visitSlice(Operation *op) {
   BatchPlace place;
   if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    place = placeInSlice(values.lookup(extract.getSource()),
-                         keptDims(extract.getDroppedDims()),
-                         extract.getMixedOffsets(), extract.getMixedStrides());
+    place = placeInSlice(extract, keptDims(extract.getDroppedDims()));
   } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
     SmallVector<int64_t> kept = keptDims(insert.getDroppedDims());
     BatchPlace source = values.lookup(insert.getSource());
@@ -411,15 +426,17 @@ void BatchAnalysis::visitSlice(Operation *op) {
     for (auto [i, dim] : llvm::enumerate(kept)) {
       if (dim < 0 || !(source.dims >> dim & 1))
         continue;
-      bool isPlain = source.isKnown() &&
-                     isZeroInteger(insert.getMixedOffsets()[i]) &&
-                     isOneInteger(insert.getMixedStrides()[i]);
+      bool isPlain =
+          keepsPlace(source, insert, i, insert.getDestType().getDimSize(i));
       place = join(place, isPlain ? source.moved(i)
                                   : BatchPlace::unknown(uint64_t{1} << i));
     }
   } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     place = values.lookup(pad.getSource());
-    if (place.isKnown() && !isZeroInteger(pad.getMixedLowPad()[place.dim()]))
+    if (place.isKnown() &&
+        (!isZeroInteger(pad.getMixedLowPad()[place.dim()]) ||
+         (place.outer != 1 &&
+          !isZeroInteger(pad.getMixedHighPad()[place.dim()]))))
       place = BatchPlace::unknown(place.dims);
   } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
     for (BatchPlace input : placesOf(concat.getInputs()))

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace numera {
@@ -73,6 +74,8 @@ public:
   bool hasOneSample(mlir::func::FuncOp function) const {
     return single.contains(function);
   }
+  /// The argument that tells the size of the batch, if there is one.
+  mlir::BlockArgument argumentOf(mlir::func::FuncOp function) const;
   /// True if calls of `function` have the batch in different arguments or
   /// dimensions, so that there is no one place.
   bool isAmbiguous(mlir::func::FuncOp function) const {
@@ -88,6 +91,10 @@ private:
   void visitLinalg(mlir::linalg::LinalgOp op);
   void visitEmpty(mlir::Operation *op);
   void visitReshape(mlir::Operation *op);
+  bool keepsPlace(BatchPlace place, mlir::OffsetSizeAndStrideOpInterface part,
+                  unsigned i, int64_t whole) const;
+  BatchPlace placeInSlice(mlir::tensor::ExtractSliceOp slice,
+                          llvm::ArrayRef<int64_t> dims) const;
   void visitSlice(mlir::Operation *op);
   void visitBranch(mlir::Operation *branch);
   void visitLoop(mlir::scf::ForOp loop);

@@ -66,4 +66,13 @@ void BatchAnalysis::visitCall(func::CallOp call) {
   assign(call.getResults(), analyse(callee, placesOf(call.getOperands())));
 }
 
+BlockArgument BatchAnalysis::argumentOf(func::FuncOp function) const {
+  for (BlockArgument argument : function.getArguments()) {
+    BatchPlace place = placeOf(argument);
+    if (place.isKnown() && place.outer != 0)
+      return argument;
+  }
+  return {};
+}
+
 } // namespace numera

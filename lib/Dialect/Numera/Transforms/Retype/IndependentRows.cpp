@@ -139,11 +139,17 @@ bool RowCheck::check(Operation *op) {
     return llvm::none_of(op->getOperands(), [&](Value operand) {
       return !isa<TensorType>(operand.getType()) && isOfBatch(operand);
     });
-  // How often it turns may depend on other rows.
+  // How often it turns may depend on other rows, and on their number.
   if (isa<scf::WhileOp>(op))
-    return llvm::none_of(op->getOperands(), [&](Value operand) {
-      return !batch.placeOf(operand).isNone();
-    });
+    return !op->walk([&](Operation *inner) {
+                return llvm::any_of(inner->getOperands(),
+                                    [&](Value operand) {
+                                      return !batch.placeOf(operand).isNone() ||
+                                             isOfBatch(operand);
+                                    })
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              }).wasInterrupted();
   if (isa<tensor::ExtractOp>(op) && op->getParentOfType<linalg::LinalgOp>())
     return true; // checkLinalg
   // What is made of numbers outside of tensors.

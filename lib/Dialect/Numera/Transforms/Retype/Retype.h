@@ -148,6 +148,8 @@ llvm::LogicalResult assignRandomBits(mlir::ModuleOp module);
 /// Replaces a loop by one that also carries the number of its turn, from 0: the
 /// last argument of both regions, an i64.
 mlir::scf::WhileOp withTurn(mlir::scf::WhileOp loop);
+/// The region of `ancestor` that has `op`.
+mlir::Region *regionAround(mlir::Operation *op, mlir::Operation *ancestor);
 
 } // namespace numera
 

@@ -70,14 +70,6 @@ struct Place {
 /// around it.
 constexpr int64_t mostTurns = int64_t{1} << 24;
 
-/// The region of `ancestor` that has `op`.
-Region *regionAround(Operation *op, Operation *ancestor) {
-  Region *region = op->getParentRegion();
-  while (region->getParentOp() != ancestor)
-    region = region->getParentRegion();
-  return region;
-}
-
 /// A loop of scf around an operation, with one induction variable.
 struct Loop {
   Value variable;
@@ -178,8 +170,9 @@ bool RandomBits::hasOptionalBatch() {
   });
 }
 
+/// True if it is not known which sample an element is of.
 static bool isMixed(BatchPlace place) {
-  return !place.isNone() && !place.isKnown();
+  return !place.isNone() && (!place.isKnown() || place.isGuess);
 }
 
 /// True if every operation that draws has its sample.
@@ -187,9 +180,12 @@ bool RandomBits::isBatchKnown() const {
   return llvm::none_of(draws, [&](Operation *op) {
     auto generic = op->getParentOfType<linalg::GenericOp>();
     auto function = op->getParentOfType<func::FuncOp>();
-    return batch->isAmbiguous(function) ||
-           (generic && !batch->hasOneSample(function) &&
-            isMixed(batch->loopsOf(generic)));
+    if (batch->isAmbiguous(function))
+      return true;
+    if (!generic || batch->hasOneSample(function))
+      return false;
+    BatchPlace place = batch->loopsOf(generic);
+    return isMixed(place) || (place.outer != 1 && !batch->argumentOf(function));
   });
 }
 
@@ -330,18 +326,16 @@ FailureOr<Place> RandomBits::placeOf(Operation *op) {
 /// The size of the batch that a function is called with; null if none of its
 /// arguments tells.
 Value RandomBits::samplesOf(func::FuncOp function) {
-  for (BlockArgument argument : function.getArguments()) {
-    BatchPlace place = batch->placeOf(argument);
-    if (!place.isKnown() || place.outer == 0)
-      continue;
-    Location loc = function.getLoc();
-    RowMajor numbers(builder, loc);
-    Value size =
-        numbers.wide(tensor::getMixedSize(builder, loc, argument, place.dim()));
-    return builder.createOrFold<arith::DivUIOp>(
-        loc, size, numbers.number(place.outer * place.inner));
-  }
-  return nullptr;
+  BlockArgument argument = batch->argumentOf(function);
+  if (!argument)
+    return nullptr;
+  Location loc = function.getLoc();
+  BatchPlace place = batch->placeOf(argument);
+  RowMajor numbers(builder, loc);
+  Value size =
+      numbers.wide(tensor::getMixedSize(builder, loc, argument, place.dim()));
+  return builder.createOrFold<arith::DivUIOp>(
+      loc, size, numbers.number(place.outer * place.inner));
 }
 
 FailureOr<Place> RandomBits::placeIn(linalg::GenericOp generic, Operation *op) {

@@ -39,4 +39,11 @@ scf::WhileOp withTurn(scf::WhileOp loop) {
   return counted;
 }
 
+Region *regionAround(Operation *op, Operation *ancestor) {
+  Region *region = op->getParentRegion();
+  while (region->getParentOp() != ancestor)
+    region = region->getParentRegion();
+  return region;
+}
+
 } // namespace numera

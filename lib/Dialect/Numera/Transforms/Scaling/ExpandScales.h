@@ -28,6 +28,7 @@ struct Parts {
 struct KnownTensor {
   ScaledTensor scales; ///< without elements
   DenseCodesBuilder codes;
+  mlir::ElementsAttr values; ///< f32; null until something reads them
 };
 
 /// Loops over the elements of a scaled tensor, with blocks as two dimensions.
@@ -92,7 +93,9 @@ private:
   Target target;
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::Value, Parts> expanded;
-  llvm::DenseMap<mlir::Value, KnownTensor> constants;
+  llvm::DenseMap<mlir::Value, std::shared_ptr<KnownTensor>> constants;
+  /// Those of constants by what they are quantized from, and to.
+  llvm::DenseMap<mlir::Attribute, std::shared_ptr<KnownTensor>> quantized;
   SharedConstants weights; ///< of the model, in f32
 };
 

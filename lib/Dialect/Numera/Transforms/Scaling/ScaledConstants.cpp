@@ -75,6 +75,18 @@ static Value constantOfBlocks(OpBuilder &builder, Location loc,
       });
 }
 
+/// What the elements of a constant follow from.
+static Attribute keyOf(QuantizeOp op) {
+  SmallVector<Attribute> key = {TypeAttr::get(op.getType())};
+  for (Value operand : {op.getInput(), op.getScales(), op.getZeros()}) {
+    Attribute elements;
+    if (operand)
+      matchPattern(operand, m_Constant(&elements));
+    key.push_back(elements ? elements : UnitAttr::get(op.getContext()));
+  }
+  return ArrayAttr::get(op.getContext(), key);
+}
+
 /// True if constants of a format are read as values of f32.
 bool Expander::readsValues(const ScaledFormat &format) const {
   // Packed ones are read as they are in memory.
@@ -94,14 +106,21 @@ bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
       (op.getScales() && given.empty()) ||
       (op.getZeros() && givenZeros.empty()) || format.element.isOpaque())
     return false;
-  ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
-  ScaledTensor scales = scalesFor(format, grid, values, given, givenZeros);
-  ScaledElements elements(format, grid, scales);
   Location loc = op.getLoc();
-  DenseCodesBuilder codes(builder.getIntegerType(format.element.storageBits()),
-                          type.getNumElements());
-  for (int64_t i = 0; i < type.getNumElements(); ++i)
-    codes.set(i, elements.quantize(i, values[size_t(i)]));
+  std::shared_ptr<KnownTensor> &known = quantized[keyOf(op)];
+  ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
+  if (!known) {
+    ScaledTensor scales = scalesFor(format, grid, values, given, givenZeros);
+    ScaledElements elements(format, grid, scales);
+    DenseCodesBuilder codes(
+        builder.getIntegerType(format.element.storageBits()),
+        type.getNumElements());
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      codes.set(i, elements.quantize(i, values[size_t(i)]));
+    known = std::make_shared<KnownTensor>(
+        KnownTensor{std::move(scales), std::move(codes), {}});
+  }
+  const ScaledTensor &scales = known->scales;
   parts.scales = constantOfCodes(builder, loc, grid.shape(),
                                  format.scaling.scale, scales.scales);
   if (format.hasZeroPoint())
@@ -111,7 +130,7 @@ bool Expander::foldQuantize(QuantizeOp op, Parts &parts) {
     parts.tensorScale =
         constantOfCodes(builder, loc, {}, formatF32(),
                         llvm::bit_cast<uint32_t>(*scales.tensorScale));
-  constants.try_emplace(op, KnownTensor{std::move(scales), std::move(codes)});
+  constants[op] = known;
   weights.release(op.getInput());
   return true;
 }
@@ -127,7 +146,7 @@ const Parts &Expander::partsOf(Value scaled) {
   builder.setInsertionPoint(scaled.getDefiningOp());
   auto type = cast<RankedTensorType>(scaled.getType());
   ScaledFormat format = scaledFormatOf(type);
-  const DenseCodesBuilder &codes = known->second.codes;
+  const DenseCodesBuilder &codes = known->second->codes;
   parts.data = stored(constantOfCodes(builder, scaled.getLoc(), type.getShape(),
                                       format.element,
                                       [&](int64_t i) { return codes.get(i); }),
@@ -147,21 +166,26 @@ Value Expander::valuesOfConstant(Location loc, Value scaled) {
   auto known = constants.find(scaled);
   if (known == constants.end() || !readsValues(format))
     return {};
-  ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
-  ScaledElements elements(format, grid, known->second.scales);
-  const DenseCodesBuilder &codes = known->second.codes;
-  size_t count = size_t(type.getNumElements()), bytes = count * sizeof(float);
-  std::shared_ptr<char> values = SharedElements::allocate(bytes);
-  for (size_t i = 0; i < count; ++i) {
-    float value = elements.dequantize(int64_t(i), codes.get(int64_t(i)));
-    std::memcpy(values.get() + i * sizeof(float), &value, sizeof(float));
+  KnownTensor &constant = *known->second;
+  if (!constant.values) {
+    ScaleGrid grid(format.scaling, type.getShape(), scalingOf(type).getAxis());
+    ScaledElements elements(format, grid, constant.scales);
+    size_t count = size_t(type.getNumElements());
+    std::shared_ptr<char> values =
+        SharedElements::allocate(count * sizeof(float));
+    for (size_t i = 0; i < count; ++i) {
+      float value =
+          elements.dequantize(int64_t(i), constant.codes.get(int64_t(i)));
+      std::memcpy(values.get() + i * sizeof(float), &value, sizeof(float));
+    }
+    constant.values =
+        SharedElements::of(builder.getContext())
+            .createConstant(
+                RankedTensorType::get(type.getShape(), builder.getF32Type()),
+                values);
   }
-  return arith::ConstantOp::create(
-      builder, loc,
-      SharedElements::of(builder.getContext())
-          .createConstant(
-              RankedTensorType::get(type.getShape(), builder.getF32Type()),
-              values));
+  return arith::ConstantOp::create(builder, loc,
+                                   cast<TypedAttr>(constant.values));
 }
 
 } // namespace numera
