@@ -61,3 +61,33 @@ func.func private @root(%x: tensor<?x5xf32>) -> tensor<?x5xf32> {
   %r = math.sqrt %x : tensor<?x5xf32>
   return %r : tensor<?x5xf32>
 }
+
+// -----
+
+// Of sizes alone it is not known whether rows of a sample lie side by side.
+func.func @a_size_is_no_place(%x: tensor<?x3xf32>, %w: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = tensor.dim %x, %c0 : tensor<?x3xf32>
+  %m = arith.muli %n, %c4 : index
+  %e = tensor.empty(%m) : tensor<?xf32>
+  %f = linalg.fill ins(%w : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  // expected-error@+1 {{'numera.mul' rounds stochastically where the batch is mixed with other dimensions; expected the batch to be a dimension of its own}}
+  %r = arith.mulf %f, %f : tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// A part of steps that lie before samples has no whole steps.
+func.func @a_part_of_steps(%x: tensor<?x4xf32>) -> tensor<5xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<4x?xf32>
+  %t = linalg.transpose ins(%x : tensor<?x4xf32>) outs(%e : tensor<4x?xf32>) permutation = [1, 0]
+  %y = tensor.collapse_shape %t [[0, 1]] : tensor<4x?xf32> into tensor<?xf32>
+  %s = tensor.extract_slice %y[0] [5] [1] : tensor<?xf32> to tensor<5xf32>
+  // expected-error@+1 {{'numera.mul' rounds stochastically where the batch is mixed with other dimensions; expected the batch to be a dimension of its own}}
+  %r = arith.mulf %s, %s : tensor<5xf32>
+  return %r : tensor<5xf32>
+}

@@ -113,6 +113,7 @@ def test_errors_name_the_line():
         (lambda x: jax.pure_callback(abs, x, x), "pure_callback"),
         (lambda x: lax.map(lambda y: jax.pure_callback(abs, y, y), x), "pure_callback"),
         (lambda x: io_callback(abs, x, x), "io_callback"),
+        (lambda x: io_callback(lambda: np.float32(1), np.float32(0)), "io_callback"),
     ],
 )
 def test_callbacks_are_refused_with_the_line(call, primitive):

@@ -173,3 +173,13 @@ def test_truths_may_be_constants_of_any_size():
     x = normal(40, 40)
     for found, right in zip(nj.jit(f, format="f32")(x), f(x)):
         oracle.same_bits(np.asarray(found), np.asarray(right))
+
+
+def test_a_table_that_is_captured_does_not_count():
+    table, x = jnp.zeros(1 << 22), jnp.arange(300) * 7 % 3 % 2.0
+
+    def f(x, at):
+        return jax.image.resize(x, (600,), "nearest") + table[at]
+
+    found = nj.jit(f, format="f8E4M3FN")(x, 3)
+    assert (found == jax.image.resize(x, (600,), "nearest")).all()

@@ -8,8 +8,9 @@ pytest.importorskip("torch_mlir")
 
 import numera
 import numera.torch
+from numera.torch._graph import prepare
 from torch.nn import functional as F
-from torch_calls import agree
+from torch_calls import agree, graph_of
 
 pytestmark = pytest.mark.usefixtures("fresh_torch")
 
@@ -72,6 +73,27 @@ def test_what_depends_on_no_input_is_a_constant():
     assert torch.equal(places, model(x)[1])
     rounded = numera.quantize(model(x)[0].numpy(), "float<4,3>")
     assert torch.equal(waves, torch.from_numpy(rounded))
+
+
+def test_a_constant_that_is_a_result_is_its_caller_s():
+    net = torch.compile(
+        lambda x: (x + 1, torch.sin(torch.arange(3.0))), backend=numera.torch.backend()
+    )
+    net(torch.zeros(2))[1].add_(100)
+    assert torch.equal(net(torch.zeros(2))[1], torch.sin(torch.arange(3.0)))
+
+
+def test_large_constants_are_computed_as_the_rest_is():
+    """Those of one size alike."""
+
+    def model(x):
+        small = torch.arange(9.0) / 7
+        large = [torch.arange(700.0)[:, None] * n / torch.arange(1.0, 1001) for n in (1, 2)]
+        return x * small, *(x[0] + each for each in large)
+
+    graph = prepare(graph_of(model, torch.zeros(9))).module
+    held = [tensor.numel() for tensor in graph.buffers()]
+    assert held == [9]
 
 
 @pytest.mark.parametrize("corners", [False, True])

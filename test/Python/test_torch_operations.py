@@ -201,6 +201,15 @@ def test_masks_that_a_model_is_given_mask_in_formats_without_infinities(place, f
     assert torch.compile(lambda x: x + 1, backend=backend)(x).isnan().all()
 
 
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float16])
+def test_minus_infinity_is_the_lowest_number_beside_others(kind):
+    x = torch.tensor([[0, -math.inf, 1], [math.nan, -math.inf, 1]], dtype=kind)
+    backend = numera.torch.backend(format="posit16")
+    found = torch.compile(lambda x: x.softmax(-1), backend=backend)(x)
+    assert found[1].isnan().all() and found.dtype == kind
+    torch.testing.assert_close(found[0], x[0].softmax(-1), rtol=0.01, atol=0.01)
+
+
 @pytest.mark.parametrize("kind", [torch.int32, torch.int64])
 def test_integers_are_in_no_format(kind):
     def model(x):

@@ -23,7 +23,7 @@ TORCH_MLIR = "20261001"
 """The release of torch-mlir whose output is known."""
 
 _MOST = 1 << 22
-"""Elements of a constant that is made of a function."""
+"""Elements of the constants that are made of a function."""
 
 _BYTECODE = b"ML\xefR"
 _HINT = "; import numera.jax, and export it for platforms=('numera',)"
@@ -70,7 +70,6 @@ def to_linalg(fun: Callable[..., Any], *arguments: Any) -> str:
 
 def _to_stablehlo(fun: Callable[..., Any], *arguments: Any) -> Any:
     traced = _traced(fun, *arguments)
-    _refusals.check(traced)
     try:
         lowered = traced.lower(lowering_platforms=(_PLATFORM,))
     except NotImplementedError as error:
@@ -86,19 +85,25 @@ def _to_stablehlo(fun: Callable[..., Any], *arguments: Any) -> Any:
 
 def _traced(fun: Callable[..., Any], *arguments: Any) -> Any:
     """What depends on no argument is a constant: in the format, places in an image would
-    be rounded, too. Where a constant would be large, or something cannot be computed
-    before, such as an axis of a ``vmap``, all is left as it is."""
+    be rounded, too. Where constants would be large, or something cannot be computed
+    before, all is left as it is."""
 
     def trace() -> Any:
         return jax.jit(fun, keep_unused=True).trace(*arguments)
 
+    def held(traced: Any) -> int:
+        return sum(getattr(each, "size", 1) for each in traced.jaxpr.consts)
+
+    traced = trace()
+    _refusals.check(traced)
+    if not traced.jaxpr.consts and not _refusals.computes_alone(traced.jaxpr):
+        return traced
     try:
         with jax.ensure_compile_time_eval():
-            traced = trace()
-    except Exception:  # noqa: BLE001, the function's own, which is raised again
-        return trace()
-    sizes = [getattr(each, "size", 1) for each in traced.jaxpr.consts]
-    return traced if max(sizes, default=0) <= _MOST else trace()
+            folded = trace()
+    except Exception:  # noqa: BLE001, of what can be traced alone
+        return traced
+    return folded if held(folded) - held(traced) <= _MOST else traced
 
 
 def file_to_linalg(content: bytes) -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What JAX traces and no program has: the primitive is named, and the user's line."""
+"""What JAX has traced. What no program has is refused: the primitive is named, and the
+user's line."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import jax
 
 from numera._errors import Error
 
-__all__ = ["check", "refused"]
+__all__ = ["check", "computes_alone", "refused"]
 
 _CALLBACKS = ("debug_callback", "debug_print", "io_callback", "pure_callback")
 _FOLDERS = tuple(
@@ -40,6 +41,14 @@ def check(traced: Any) -> None:
             f"the axis '{axes[0]}' is one of a vmap outside; "
             f"have the vmap inside, jit(vmap(f, axis_name='{axes[0]}'))",
         )
+
+
+def computes_alone(jaxpr: Any) -> bool:
+    """Whether an operation reads no values, or numbers alone that are written out."""
+    return any(
+        all(hasattr(value, "val") for value in equation.invars)
+        for equation in _equations(jaxpr)
+    )
 
 
 def refused(traced: Any, name: str, reason: str) -> Error:

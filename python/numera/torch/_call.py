@@ -76,10 +76,10 @@ _LOWEST = torch.finfo(torch.float32).min
 
 
 def _finite(tensor: torch.Tensor) -> torch.Tensor:
-    """With the lowest number in place of -inf. What is trained is no mask."""
-    if tensor.requires_grad or tensor.numel() == 0 or tensor.amin() != -torch.inf:
-        return tensor
-    return tensor.clamp(min=_LOWEST)
+    """With the lowest number in place of -inf."""
+    if tensor.numel() == 0 or tensor.amin() > -torch.inf:
+        return tensor  # NaN is less than all numbers here
+    return torch.where(tensor == -torch.inf, _LOWEST, tensor)
 
 
 def make_call(
@@ -113,7 +113,7 @@ def make_call(
     dtypes = [tensor.dtype for tensor in inputs]
     places, draws = graph.inputs, graph.draws
     orders = [graph.orders.get(place) for place in places] + [None] * len(draws)
-    pairs, masks = graph.pairs, graph.masks
+    pairs, masks = graph.pairs, frozenset(graph.masks)
     returns = _Results(graph.plan)
     outputs = [(list(tensor.shape), tensor.dtype) for tensor in graph.outputs]
     own = len(outputs)
@@ -131,8 +131,6 @@ def make_call(
         given += [each() for each in draws]
         for place in pairs:
             given[place] = view_as_real(given[place].resolve_conj())
-        for place in masks:
-            given[place] = _finite(given[place])
         addresses = []
         for place, tensor in enumerate(given):
             if tensor.is_neg():  # the imaginary parts of what is conjugate
@@ -143,6 +141,8 @@ def make_call(
             if not tensor.is_contiguous() or tensor.dtype != dtypes[place]:
                 # The copy lives as long as the list.
                 given[place] = tensor = tensor.to(dtypes[place]).contiguous()
+            if place in masks and not isinstance(tensor, torch.nn.Parameter):
+                given[place] = tensor = _finite(tensor)
             addresses.append(tensor.data_ptr())
         if seen is not None:
             seen[:] = given
@@ -178,6 +178,8 @@ class _Results:
                 value = torch.view_as_complex(results[value])
             elif kind == "narrow":
                 value = results[value[0]].to(value[1])
+            elif kind == "fresh":
+                value = value.clone()
             elif kind == "input":
                 value = arguments[value]
             elif kind == "copy":

@@ -4,12 +4,15 @@ is rounded as constants are. In the format, places in an image would be rounded 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import torch
 from torch import fx
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._python_dispatch import _disable_current_modes
+
+from numera.torch._passes import name_of
 
 __all__ = ["fold"]
 
@@ -24,8 +27,8 @@ _EXACT = frozenset(
 _KINDS = (torch.float32, torch.bool, torch.int32, torch.int64)
 """Of constants that are made."""
 
-_MOST = 1 << 22
-"""Elements of a constant that is made."""
+_MOST = 1 << 20
+"""Elements of all constants that are made, and of one of what they are made of."""
 
 
 def fold(module: fx.GraphModule) -> None:
@@ -34,24 +37,34 @@ def fold(module: fx.GraphModule) -> None:
     known: set[fx.Node] = set()
     computed: set[fx.Node] = set()
     for node in graph.nodes:
-        given = node.all_input_nodes
-        if not _is_function(node) or not known.issuperset(given):
+        given, kind = node.all_input_nodes, _tensor_of(node)
+        is_small = kind is None or kind.numel() <= _MOST
+        if not (is_small and _is_function(node) and known.issuperset(given)):
             continue
         known.add(node)
         if _rounds(node) or not computed.isdisjoint(given):
             computed.add(node)
-    values: dict[fx.Node, Any] = {}
-    for node in list(graph.nodes):
-        kind = _tensor_of(node)
-        if (
-            node in computed
-            and kind is not None
-            and kind.dtype in _KINDS
-            and kind.numel() <= _MOST
-            and not known.issuperset(node.users)
-        ):
-            _hold(module, node, _value(node, values))
+    wanted = [node for node in graph.nodes if _is_wanted(node, known, computed)]
+    sizes = Counter(node.meta["val"].numel() for node in wanted)
+    held, most = 0, -1
+    for size in sorted(sizes):  # those of one size alike
+        held += size * sizes[size]
+        most = size if held <= _MOST else most
+    for node in wanted:
+        if node.meta["val"].numel() <= most:
+            _hold(module, node, _value(node, {}))
     graph.eliminate_dead_code()
+
+
+def _is_wanted(node: fx.Node, known: set[fx.Node], computed: set[fx.Node]) -> bool:
+    """Whether something else reads a computed tensor, or it is a result."""
+    kind = _tensor_of(node)
+    return (
+        node in computed
+        and kind is not None
+        and kind.dtype in _KINDS
+        and not known.issuperset(node.users)
+    )
 
 
 def _is_function(node: fx.Node) -> bool:
@@ -67,7 +80,7 @@ def _is_function(node: fx.Node) -> bool:
     return (
         space in ("aten", "prims")
         and torch.Tag.nondeterministic_seeded not in tags
-        and (not _name_of(node).startswith("empty") or _gives_shape(node))
+        and (not name_of(node).startswith("empty") or _gives_shape(node))
         and not node.target._schema.is_mutable  # type: ignore[union-attr]
     )
 
@@ -75,12 +88,7 @@ def _is_function(node: fx.Node) -> bool:
 def _gives_shape(node: fx.Node) -> bool:
     """Whether nothing reads a tensor's elements."""
     filling = ("full_like", "zeros_like", "ones_like", "fill")
-    return all(_name_of(user) in filling for user in node.users)
-
-
-def _name_of(node: fx.Node) -> str:
-    packet = getattr(node.target, "overloadpacket", node.target)
-    return getattr(packet, "__name__", "")
+    return all(name_of(user) in filling for user in node.users)
 
 
 def _tensor_of(node: fx.Node) -> torch.Tensor | None:
@@ -92,12 +100,12 @@ def _rounds(node: fx.Node) -> bool:
     """Whether a node is arithmetic on floats. To make a float of an integer rounds it
     as a constant is."""
     result = _tensor_of(node)
-    if node.op != "call_function" or result is None or _name_of(node) in _EXACT:
+    if node.op != "call_function" or result is None or name_of(node) in _EXACT:
         return False
     operands = map(_tensor_of, node.all_input_nodes)
     if any(each is not None and each.is_floating_point() for each in operands):
         return True
-    is_cast = _name_of(node) in ("convert_element_type", "_to_copy")
+    is_cast = name_of(node) in ("convert_element_type", "_to_copy")
     return result.is_floating_point() and not is_cast
 
 

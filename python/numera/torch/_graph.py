@@ -139,7 +139,7 @@ class Graph(NamedTuple):
     """The program's arguments that are complex, and taken with both parts in a last
     dimension."""
     plan: list[tuple[str, Any]]
-    """Of each result: ("value", what it is), ("input" or "copy", which argument),
+    """Of each result: ("value" or "fresh", what it is or is a copy of), ("input" or "copy", which argument),
     ("permuted", which argument and how), ("output", which of the program's),
     ("complex", which of the program's has both parts), or ("narrow", which of the
     program's and of which type)."""
@@ -309,7 +309,9 @@ def _plan(
             path: Any = value.target
             module: Any = graph.owning_module
             constant = functools.reduce(getattr, path.split("."), module)
-            plan.append(("value", constant))
+            # What the model makes is its caller's.
+            is_made = path.startswith("_tensor_constant")
+            plan.append(("fresh" if is_made else "value", constant))
         elif value.target is aten.permute.default and value.args[0] in arguments:
             source: Any = value.args[0]
             plan.append(("permuted", (arguments.index(source), value.args[1])))

@@ -22,6 +22,7 @@ __all__ = [
     "made_by",
     "moved",
     "name_gradients",
+    "name_of",
     "parameters",
     "passes_of",
 ]
@@ -56,7 +57,7 @@ def moved(module: fx.GraphModule, weights: Collection[int]) -> set[str]:
     arguments = module.graph.find_nodes(op="placeholder")
     known = {arguments[place].name for place in weights}
     for node in module.graph.nodes:
-        moves = node.op == "call_function" and _name_of(node) in _MOVES
+        moves = node.op == "call_function" and name_of(node) in _MOVES
         if moves and node.args[0].name in known:
             known.add(node.name)
     return known
@@ -64,12 +65,13 @@ def moved(module: fx.GraphModule, weights: Collection[int]) -> set[str]:
 
 def made_by(node: Any) -> fx.Node | None:
     """What computes a result, before it is moved."""
-    while isinstance(node, fx.Node) and _name_of(node) in _MOVES:
+    while isinstance(node, fx.Node) and name_of(node) in _MOVES:
         node = node.args[0]
     return node if isinstance(node, fx.Node) else None
 
 
-def _name_of(node: fx.Node) -> str:
+def name_of(node: fx.Node) -> str:
+    """That of a node's operator, without namespace and overload; "" if it has none."""
     packet = getattr(node.target, "overloadpacket", node.target)
     return getattr(packet, "__name__", "")
 
@@ -97,7 +99,7 @@ def passes_of(module: fx.GraphModule, kind: int) -> dict[str, str]:
 
 def _parts_of(node: fx.Node) -> Sequence[int]:
     """The arguments that a gradient comes from, of what moves it or adds to it."""
-    name = _name_of(node)
+    name = name_of(node)
     given: tuple[Any, ...] = node.args
     if name in _MOVES or name == "sparse_rows":
         parts = [0]
@@ -123,7 +125,7 @@ def name_gradients(module: fx.GraphModule, names: Sequence[str]) -> None:
     for name, node in zip(listed, results):
         if not isinstance(node, fx.Node):
             continue
-        if _name_of(node) == "sparse_rows":
+        if name_of(node) == "sparse_rows":
             node = node.args[0]
         node.meta.setdefault(_GRADIENTS, []).append(name)
 
