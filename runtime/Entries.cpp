@@ -6,7 +6,7 @@
 // header, struct and number of parameters defined on the command line.
 
 #include NUMERA_FAMILY_HEADER
-#include "numera/Numerics/Elementary/SingleExponential.h"
+#include "SinglePhases.h"
 #include "numera/Numerics/Exact/Compare.h"
 #include "numera/Numerics/Exact/Quire.h"
 #include "numera/Numerics/Flags/StatusFlags.h"
@@ -79,10 +79,6 @@ extern "C" {
 #define NUMERA_BINARY(op)                                                      \
   uint128_t numera_exact_##op##_128(uint128_t, uint128_t, int32_t);
 #include "numera/Runtime/ABI.def"
-uint32_t numera_exact_exp_f32(uint32_t);
-#ifdef NUMERA_BITCODE
-bool numera_fuses_products(); // Registry/Symbols/Tuning.h
-#endif
 ROUNDED_64 SYMBOL(encode_f64, 64)(double x, PARAMETERS, int32_t rounding,
                                   uint32_t random);
 ROUNDED_64 SYMBOL(pack, 64)(uint128_t x, PARAMETERS, int32_t rounding,
@@ -110,30 +106,6 @@ template <typename Encode, typename Unpack, typename Pack> struct Conversions {
         }                                                                      \
   }
 
-/// The function that has a phase in binary32 before all others, for codes of
-/// it.
-static constexpr bool isExp(double (*quick)(double)) {
-  return quick == fast::exp;
-}
-template <typename F> static bool isSingle(const F &f, RoundingMode mode) {
-#ifdef NUMERA_BITCODE
-  return mode == Rounding::NearestEven && isMachine<float>(f) &&
-         numera_fuses_products();
-#else
-  return false;
-#endif
-}
-static uint32_t expInSingle(uint32_t code) {
-  auto x = __builtin_bit_cast(float, code);
-  single::Ends ends = single::exp(x);      // whatever x is: no lane waits
-  bool vanishes = x < single::expVanishes; // and so do scores that are masked
-  bool isDecided =
-      (__builtin_fabsf(x) <= single::expMost) & (ends.low == ends.high);
-  if (vanishes | isDecided)
-    return vanishes ? 0 : ends.low;
-  return numera_exact_exp_f32(code);
-}
-
 /// The operation on codes of one format: the family's own where it has one.
 /// Those with a faster path are Operations.h's; the rest goes through
 /// Exact.cpp, where it stays: too large to stand at every call.
@@ -152,6 +124,8 @@ namespace code {
       return f.op(x, mode);                                                    \
     if (isExp(fast::op) && isSingle(f, mode))                                  \
       return expInSingle(static_cast<uint32_t>(x));                            \
+    if (isErf(fast::op) && isSingle(f, mode))                                  \
+      return erfInSingle(static_cast<uint32_t>(x));                            \
     return elementary(f, x, fast::op, fast::op##Range, by.encode,              \
                       [&](uint64_t code) {                                     \
                         return by.pack(numera_exact_##op##_128(                \

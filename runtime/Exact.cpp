@@ -2,8 +2,8 @@
 //
 // The entries numera_exact_<op>_128: the exact operations on unpacked values,
 // before any rounding to a format. They serve mixed formats, and every entry of
-// Entries.cpp that has no faster path. And numera_exact_exp_f32: e^x on codes
-// of binary32, to nearest, where the quickest phase does not decide.
+// Entries.cpp that has no faster path. And numera_exact_<op>_f32: e^x and erf
+// on codes of binary32, to nearest, where the quickest phase does not decide.
 
 #include "numera/Numerics/Elementary/Exact.h"
 #include "numera/Numerics/Formats/Float.h"
@@ -45,17 +45,26 @@ extern "C" {
 #define NUMERA_BINARY_EXACT(op) NUMERA_BINARY(op)
 #include "numera/Runtime/ABI.def"
 
-uint32_t numera_exact_exp_f32(uint32_t x) {
+/// Of codes of binary32, to nearest.
+static inline uint32_t laterPhases(uint32_t x, double (*quick)(double),
+                                   FastPathRange range,
+                                   uint128_t (*exact)(uint128_t, int32_t)) {
   constexpr FloatFormat f = Carrier<float>::format;
   constexpr RoundingMode nearest = {Rounding::NearestEven, 0, 0};
   return static_cast<uint32_t>(elementary(
-      f, x, fast::exp, fast::expRange,
+      f, x, quick, range,
       [](double value) { return canonical(static_cast<float>(value)); },
       [&](uint64_t code) {
-        uint128_t exact =
-            numera_exact_exp_128(f.decode(code).pack(), nearest.pack());
-        return f.encode(Unpacked::unpack(exact), nearest);
+        uint128_t value = exact(f.decode(code).pack(), nearest.pack());
+        return f.encode(Unpacked::unpack(value), nearest);
       }));
+}
+
+uint32_t numera_exact_exp_f32(uint32_t x) {
+  return laterPhases(x, fast::exp, fast::expRange, numera_exact_exp_128);
+}
+uint32_t numera_exact_erf_f32(uint32_t x) {
+  return laterPhases(x, fast::erf, fast::erfRange, numera_exact_erf_128);
 }
 
 } // extern "C"

@@ -5,13 +5,13 @@
 //   copysign(|x| < low ? low : |x|, x)     vrange   larger magnitude, x's sign
 //   x is NaN ? c : x, or of their bits     vfixupimm
 //   x > y ? c : a - b                      vsub under the mask !(x > y), into c
-//   gather of a table of up to 32 floats   vpermi2ps, vpermps
+//   gather of a table of up to 64 floats   vpermi2ps, vpermps
 //   or integers                            vpermi2d, vpermd
 //   of doubles that have 16 bits           vpermw, where the index lies among
 //                                          a word's first 16 bits
 //
-// AVX2: a gather of such a table of floats or integers is vpermps or vpermd, of
-// 8 entries each, and vblendvps.
+// AVX2: a gather of a table of up to 32 floats or integers is vpermps or
+// vpermd, of 8 entries each, and vblendvps.
 //
 // vrange ignores a quiet NaN, as the comparisons here do, which are true for
 // NaN, but it makes a signalling NaN quiet. So x must be the result of an
@@ -19,6 +19,7 @@
 
 #include "LaneInstructions.h"
 #include "CanonicalNaNs.h"
+#include "TablePermutes.h"
 
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
@@ -297,7 +298,7 @@ Value *Selector::selectTable(IntrinsicInst &gather) {
   auto [table, index] = matchTable(gather.getArgOperand(0));
   auto *type = cast<FixedVectorType>(gather.getType());
   if (!table || table->getElementType() != type->getElementType() ||
-      table->getNumElements() > 32 || !index->getType()->isVectorTy())
+      !index->getType()->isVectorTy())
     return nullptr;
   IRBuilder<> builder(&gather);
   Value *result = nullptr;
@@ -312,68 +313,15 @@ Value *Selector::selectTable(IntrinsicInst &gather) {
   return builder.CreateSelect(mask, result, rest);
 }
 
-/// The entries of a table in vectors of so many, as many as a power of two.
-static SmallVector<Value *> partsOf(const ConstantDataArray &table,
-                                    unsigned lanes) {
-  Constant *none = Constant::getNullValue(table.getElementType());
-  unsigned count = table.getNumElements();
-  SmallVector<Value *> parts;
-  for (unsigned part = 0; part < PowerOf2Ceil(divideCeil(count, lanes));
-       ++part) {
-    SmallVector<Constant *> entries;
-    for (unsigned i = part * lanes; i < (part + 1) * lanes; ++i)
-      entries.push_back(i < count ? table.getElementAsConstant(i) : none);
-    parts.push_back(ConstantVector::get(entries));
-  }
-  return parts;
-}
-
-/// One or two parts of 16 entries.
-static Value *permuteWithAVX512(IRBuilder<> &builder, ArrayRef<Value *> parts,
-                                Value *index, bool isFloat) {
-  Intrinsic::ID whole = isFloat ? Intrinsic::x86_avx512_permvar_sf_512
-                                : Intrinsic::x86_avx512_permvar_si_512;
-  Intrinsic::ID pair = isFloat ? Intrinsic::x86_avx512_vpermi2var_ps_512
-                               : Intrinsic::x86_avx512_vpermi2var_d_512;
-  return parts.size() == 1
-             ? builder.CreateIntrinsic(whole, {}, {parts[0], index})
-             : builder.CreateIntrinsic(pair, {}, {parts[0], index, parts[1]});
-}
-
-/// Parts of 8 entries. The last three bits of the index pick an entry of each
-/// part; the bits above them pick the part: a blend goes by the sign's place.
-static Value *permuteWithAVX2(IRBuilder<> &builder, ArrayRef<Value *> parts,
-                              Value *index, bool isFloat) {
-  constexpr unsigned lanes = 8, entryBits = 3, signBit = 31;
-  auto *floats = FixedVectorType::get(builder.getFloatTy(), lanes);
-  Intrinsic::ID permute =
-      isFloat ? Intrinsic::x86_avx2_permps : Intrinsic::x86_avx2_permd;
-  Type *type = parts.front()->getType();
-  SmallVector<Value *> found;
-  for (Value *part : parts)
-    found.push_back(builder.CreateBitCast(
-        builder.CreateIntrinsic(permute, {}, {part, index}), floats));
-  for (unsigned bit = entryBits; found.size() > 1; ++bit) {
-    Value *isUpper =
-        builder.CreateBitCast(builder.CreateShl(index, signBit - bit), floats);
-    SmallVector<Value *> halves;
-    for (size_t i = 0; i < found.size(); i += 2)
-      halves.push_back(
-          builder.CreateIntrinsic(Intrinsic::x86_avx_blendv_ps_256, {},
-                                  {found[i], found[i + 1], isUpper}));
-    found = std::move(halves);
-  }
-  return builder.CreateBitCast(found.front(), type);
-}
-
 Value *Selector::createLookup(IRBuilder<> &builder,
                               const ConstantDataArray &table, Value *index,
                               FixedVectorType &type) {
   bool hasAVX512 = features.checkFeatures("+avx512f");
   unsigned lanes = hasAVX512 ? 16 : 8;
-  if (type.getNumElements() % lanes != 0 || !features.checkFeatures("+avx2"))
+  if (type.getNumElements() % lanes != 0 ||
+      table.getNumElements() > 4 * lanes || !features.checkFeatures("+avx2"))
     return nullptr;
-  SmallVector<Value *> parts = partsOf(table, lanes);
+  SmallVector<Value *> parts = entriesOf(table, lanes);
   bool isZeroExtended = false;
   if (Value *narrow; match(index, m_ZExt(m_Value(narrow)))) {
     isZeroExtended = narrow->getType()->getScalarSizeInBits() <= 32;
@@ -401,7 +349,7 @@ Value *Selector::createWordLookup(IRBuilder<> &builder,
   constexpr unsigned lanes = 8, words = 32, top = 48, indexBits = 5;
   const APInt *shift;
   Value *bits;
-  if (type.getNumElements() % lanes != 0 ||
+  if (type.getNumElements() % lanes != 0 || table.getNumElements() > words ||
       !match(lowBitsOf(index, words), m_LShr(m_Value(bits), m_APInt(shift))) ||
       shift->ule(top) || shift->ugt(64 - indexBits) ||
       !features.checkFeatures("+avx512bw"))
