@@ -3,22 +3,22 @@
 
 // Fourteen results are the lanes of one vector, in a register from the first step
 // of the window to the last.
-#image = affine_map<(c, y, x, i, j) -> (c, y + i, x + j)>
-#filter = affine_map<(c, y, x, i, j) -> (c, i, j)>
-#result = affine_map<(c, y, x, i, j) -> (c, y, x)>
+#image = affine_map<(y, x, i, j) -> (y + i, x + j)>
+#filter = affine_map<(y, x, i, j) -> (i, j)>
+#result = affine_map<(y, x, i, j) -> (y, x)>
 // CHECK-LABEL: func.func @one_row
 // CHECK: vector.constant_mask [14] : vector<16xi1>
-// CHECK: %[[START:.*]] = vector.maskedload %{{.*}} : memref<3x14x14xf32>
+// CHECK: %[[START:.*]] = vector.maskedload %{{.*}} : memref<14x14xf32>
 // CHECK: %[[FIRST:.*]] = numera.mac %{{.*}}, %{{.*}}, %[[START]] : vector<16xf32>
 // CHECK: %[[SECOND:.*]] = numera.mac %{{.*}}, %{{.*}}, %[[FIRST]] : vector<16xf32>
 // CHECK: %[[THIRD:.*]] = numera.mac %{{.*}}, %{{.*}}, %[[SECOND]] : vector<16xf32>
 // CHECK: %[[LAST:.*]] = numera.mac %{{.*}}, %{{.*}}, %[[THIRD]] : vector<16xf32>
 // CHECK: vector.maskedstore %{{.*}}, %[[LAST]]
 // CHECK-NOT: numera.mac
-func.func @one_row(%image: memref<3x15x15xf32>, %filter: memref<3x2x2xf32>, %result: memref<3x14x14xf32>) {
+func.func @one_row(%image: memref<15x15xf32>, %filter: memref<2x2xf32>, %result: memref<14x14xf32>) {
   linalg.generic {indexing_maps = [#image, #filter, #result],
-      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
-      ins(%image, %filter : memref<3x15x15xf32>, memref<3x2x2xf32>) outs(%result : memref<3x14x14xf32>) {
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%image, %filter : memref<15x15xf32>, memref<2x2xf32>) outs(%result : memref<14x14xf32>) {
   ^bb0(%a: f32, %b: f32, %sum: f32):
     %0 = numera.mac %a, %b, %sum : f32
     linalg.yield %0 : f32
@@ -190,6 +190,72 @@ func.func @maxima_of_two_formats(%image: memref<3x17xi8>, %taps: memref<2xf32>, 
 
 // -----
 
+// Of a row of six, four sums are computed side by side, then two. The first
+// loop, of rows, is left for threads.
+#image = affine_map<(y, x, c, i) -> (y, x + i, c)>
+#filter = affine_map<(y, x, c, i) -> (i, c)>
+#result = affine_map<(y, x, c, i) -> (y, x, c)>
+// CHECK-LABEL: func.func @side_by_side
+// CHECK: scf.for %[[Y:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK: %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK: scf.for %[[X:.*]] = %{{.*}} to %[[FOUR]] step %{{.*}} {
+// CHECK-COUNT-4: vector.load %{{.*}} : memref<3x6x16xf32>
+// CHECK-NOT: vector.store
+// CHECK-COUNT-12: numera.mac
+// CHECK-COUNT-4: vector.store
+// CHECK-NEXT: }
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<3x6x16xf32>
+// CHECK-COUNT-6: numera.mac
+// CHECK-COUNT-2: vector.store
+// CHECK-NEXT: } {numera.parallel}
+func.func @side_by_side(%image: memref<3x8x16xf32>, %filter: memref<3x16xf32>, %result: memref<3x6x16xf32>) {
+  linalg.generic {indexing_maps = [#image, #filter, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%image, %filter : memref<3x8x16xf32>, memref<3x16xf32>) outs(%result : memref<3x6x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// A function of the results is long: it stands there once, in a loop over them.
+#image = affine_map<(y, x, c, i) -> (y, x + i, c)>
+#filter = affine_map<(y, x, c, i) -> (i, c)>
+#result = affine_map<(y, x, c, i) -> (y, x, c)>
+#same = affine_map<(y, x, c) -> (y, x, c)>
+// CHECK: #[[PLACE:.*]] = affine_map<(d0, d1) -> (d0 + d1)>
+// CHECK-LABEL: func.func @function_of_sums
+// CHECK-COUNT-8: numera.mac
+// CHECK-COUNT-4: vector.store
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to
+// CHECK: affine.apply #[[PLACE]](%{{.*}}, %[[I]])
+// CHECK: vector.load %{{.*}} : memref<3x4x16xf32>
+// CHECK: numera.exp
+// CHECK: vector.store
+// CHECK-NOT: numera.exp
+func.func @function_of_sums(%image: memref<3x5x16xf32>, %filter: memref<2x16xf32>) -> memref<3x4x16xf32> {
+  %result = memref.alloc() : memref<3x4x16xf32>
+  linalg.generic {indexing_maps = [#image, #filter, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%image, %filter : memref<3x5x16xf32>, memref<2x16xf32>) outs(%result : memref<3x4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = numera.mac %a, %b, %sum : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%result : memref<3x4x16xf32>) outs(%result : memref<3x4x16xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = numera.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  return %result : memref<3x4x16xf32>
+}
+
+// -----
+
 // What overwrites the results, one by one, is computed before they are written:
 // here by a number of their channel, and by what lies in another buffer. Its two
 // loops are three of theirs.
@@ -201,13 +267,14 @@ func.func @maxima_of_two_formats(%image: memref<3x17xi8>, %taps: memref<2xf32>, 
 // CHECK: #[[PIXEL:.*]] = affine_map<(d0, d1) -> (d0 * 4 + d1)>
 // CHECK-LABEL: func.func @overwritten
 // CHECK: %[[RESULT:.*]] = memref.alloc() : memref<3x4x16xf32>
-// CHECK-COUNT-2: numera.mac
+// CHECK-COUNT-8: numera.mac
 // CHECK: %[[BIAS:.*]] = vector.load %{{.*}} : memref<16xf32>
 // CHECK: %[[P:.*]] = affine.apply #[[PIXEL]]
 // CHECK: %[[OTHER:.*]] = vector.load %{{.*}}[%[[P]], %{{.*}}] : memref<12x16xf32>
 // CHECK: %[[SUM:.*]] = numera.add %{{.*}}, %[[BIAS]] : vector<16xf32>
 // CHECK: %[[LAST:.*]] = numera.mul %[[SUM]], %[[OTHER]] : vector<16xf32>
 // CHECK: vector.store %[[LAST]], %[[RESULT]]
+// CHECK-COUNT-3: numera.mul
 // CHECK-NOT: numera.mul
 func.func @overwritten(%image: memref<4x4x16xf32>, %filter: memref<2x16xf32>, %bias: memref<16xf32>,
     %other: memref<12x16xf32>) -> memref<3x4x16xf32> {
@@ -242,12 +309,13 @@ func.func @overwritten(%image: memref<4x4x16xf32>, %filter: memref<2x16xf32>, %b
 // CHECK: #[[PIXEL:.*]] = affine_map<(d0, d1, d2) -> (d0 * 12 + d1 * 4 + d2)>
 // CHECK-LABEL: func.func @overwritten_batch
 // CHECK: %[[RESULT:.*]] = memref.alloc(%{{.*}}) : memref<?x3x4x16xf32>
-// CHECK-COUNT-2: numera.mac
+// CHECK-COUNT-8: numera.mac
 // CHECK: vector.load %{{.*}} : memref<16xf32>
 // CHECK: %[[P:.*]] = affine.apply #[[PIXEL]]
 // CHECK: %[[OTHER:.*]] = vector.load %{{.*}}[%[[P]], %{{.*}}] : memref<?x16xf32>
 // CHECK: %[[LAST:.*]] = numera.mul %{{.*}}, %[[OTHER]] : vector<16xf32>
 // CHECK: vector.store %[[LAST]], %[[RESULT]]
+// CHECK-COUNT-3: numera.mul
 // CHECK-NOT: numera.mul
 func.func @overwritten_batch(%image: memref<?x4x4x16xf32>, %filter: memref<2x16xf32>, %bias: memref<16xf32>,
     %other: memref<?x12x16xf32>, %n: index) -> memref<?x3x4x16xf32> {
@@ -281,9 +349,9 @@ func.func @overwritten_batch(%image: memref<?x4x4x16xf32>, %filter: memref<2x16x
 #bias = affine_map<(y, x, c) -> (c)>
 // CHECK-LABEL: func.func @view_made_behind
 // CHECK: %[[OTHER:.*]] = memref.collapse_shape
-// CHECK-COUNT-2: numera.mac
+// CHECK-COUNT-8: numera.mac
 // CHECK: vector.load %[[OTHER]]
-// CHECK: numera.mul %{{.*}} : vector<16xf32>
+// CHECK-COUNT-4: numera.mul %{{.*}} : vector<16xf32>
 // CHECK-NOT: numera.mul
 func.func @view_made_behind(%image: memref<4x4x16xf32>, %filter: memref<2x16xf32>, %bias: memref<16xf32>,
     %other: memref<3x4x16xf32>) -> memref<3x4x16xf32> {
