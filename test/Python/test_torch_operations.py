@@ -179,6 +179,35 @@ def test_attention_is_masked_in_formats_without_infinities():
     assert (found - wanted).abs().max() < 0.1
 
 
+@pytest.mark.parametrize("kind", ["bool", "float", "computed"])
+@pytest.mark.parametrize("name", ["f32", "posit16", "fixed<6,10>"])
+def test_attention_of_queries_without_keys_is_zero(name, kind):
+    """As those of a sequence that is padded on the left."""
+    allowed = torch.ones(3, 3, dtype=torch.bool).tril()
+    allowed[:, 0] = False
+    penalty = torch.zeros(3, 3).masked_fill(~allowed, -torch.inf)
+
+    def attention(query, key, value, mask):
+        if kind == "computed":
+            mask = torch.zeros(3, 3).masked_fill(~mask, -torch.inf)
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+
+    mask = penalty if kind == "float" else allowed
+    net, _ = compiled(attention, name)
+    operands = torch.randn(3, 1, 2, 3, 4)
+    found, expected = (
+        [part.clone().requires_grad_() for part in operands] for _ in range(2)
+    )
+    result = net(*found, mask)
+    reference = attention(*expected, mask)
+    assert torch.equal(result[..., 0, :], torch.zeros(1, 2, 4))
+    assert torch.allclose(result, reference, atol=0.02)
+    result.sum().backward()
+    reference.sum().backward()
+    for one, other in zip(found, expected, strict=True):
+        assert torch.allclose(one.grad, other.grad, atol=0.02)
+
+
 @pytest.mark.parametrize("place", ["buffer", "argument"])
 @pytest.mark.parametrize("format", ["posit16", "takum<16>", "lns<4,8>"])
 def test_masks_that_a_model_is_given_mask_in_formats_without_infinities(place, format):

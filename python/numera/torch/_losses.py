@@ -151,7 +151,7 @@ def _softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
 def _safe_softmax(self: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
     """Zero where every element is -inf."""
     shares = _softmax(self, dim, False)
-    nothing = self.amax(dim, keepdim=True) == -math.inf
+    nothing = self.amax(dim, keepdim=True) <= -math.inf
     return torch.where(nothing, 0.0, shares)
 
 
@@ -177,6 +177,18 @@ def _scores(
     if mask.dtype == torch.bool:
         return torch.where(mask, scores, -math.inf)
     return scores + mask
+
+
+def _blind(query: Tensor, is_causal: bool, mask: Tensor | None) -> Tensor | None:
+    """Which queries no key is left to, as of a sequence that is padded on the left:
+    attention is zero there. None if there are none."""
+    if mask is None:
+        return None
+    allowed = mask if mask.dtype == torch.bool else mask > -math.inf
+    if is_causal:
+        row = torch.arange(query.shape[-2], device=query.device).unsqueeze(1)
+        allowed = allowed & (torch.arange(mask.shape[-1], device=query.device) <= row)
+    return ~allowed.any(-1, keepdim=True)
 
 
 def _each_query(heads: Tensor, query: Tensor) -> Tensor:
@@ -212,6 +224,9 @@ def _attention(
     powers = (scores - top).exp()
     total = powers.sum(-1, keepdim=True)
     result = (powers / total) @ value
+    blind = _blind(query, is_causal, attn_mask)
+    if blind is not None:
+        result = torch.where(blind, 0.0, result)
     return result, (total.log() + top).squeeze(-1)
 
 
@@ -233,6 +248,9 @@ def _attention_backward(
     key, value = _each_query(key, query), _each_query(value, query)
     scores = _scores(query, key, is_causal, attn_mask, scale)
     shares = (scores - logsumexp.unsqueeze(-1)).exp()
+    blind = _blind(query, is_causal, attn_mask)
+    if blind is not None:
+        shares = torch.where(blind, 0.0, shares)
     for_value = shares.transpose(-2, -1) @ grad_out
     for_shares = grad_out @ value.transpose(-2, -1)
     along = (grad_out * out).sum(-1, keepdim=True)
