@@ -15,6 +15,15 @@
 
 namespace numera {
 
+/// Memory that stays where it is, and the symbol by which code reads it.
+struct CodeConstant {
+  std::string symbol;
+  llvm::ArrayRef<char> bytes;
+  /// Keeps the bytes, which then are 64 bytes aligned; null: only the model
+  /// does.
+  std::shared_ptr<const char> owner = nullptr;
+};
+
 /// A module ready for code generation.
 struct Compiled {
   std::unique_ptr<llvm::LLVMContext> context;
@@ -22,20 +31,14 @@ struct Compiled {
   std::unique_ptr<llvm::TargetMachine> machine;
   /// Libraries in machine code that the program needs: .a, .o, .so.
   std::vector<std::string> nativeLibraries;
+  /// What the module declares and its file is to define: of the model, as long
+  /// as it lives.
+  std::vector<CodeConstant> linked;
   Metadata metadata;
 };
 
 /// A program as objects.
 struct ObjectCode {
-  /// Memory that stays where it is, and the symbol by which code reads it.
-  struct Constant {
-    std::string symbol;
-    llvm::ArrayRef<char> bytes;
-    /// Keeps the bytes, which then are 64 bytes aligned; null: only the model
-    /// does.
-    std::shared_ptr<const char> owner = nullptr;
-  };
-
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   /// What each is kept under (CodeCache.h); empty unless all are.
   std::vector<std::string> keys;
@@ -48,7 +51,7 @@ struct ObjectCode {
   std::vector<std::pair<std::string, std::unique_ptr<llvm::MemoryBuffer>>>
       constants;
   /// The same in a program that is linked: of the model, as long as it lives.
-  std::vector<Constant> linked;
+  std::vector<CodeConstant> linked;
   llvm::Triple triple;
   Metadata metadata;
 };

@@ -35,8 +35,9 @@ static StringSet<> readByHooks(mlir::ModuleOp lowered) {
 }
 
 /// Where a linker sees it, the model's name could be that of a C function.
-static std::string symbolOf(StringRef name, const mlir::SymbolTable &symbols) {
-  std::string symbol = ("numera.constant." + name).str();
+static std::string symbolOf(StringRef prefix, StringRef name,
+                            const mlir::SymbolTable &symbols) {
+  std::string symbol = (prefix + name).str();
   while (symbols.lookup(symbol))
     symbol += '_';
   return symbol;
@@ -51,13 +52,14 @@ static void renameUses(mlir::ModuleOp lowered,
   });
 }
 
-LargeConstants::LargeConstants(mlir::ModuleOp lowered, bool isLinked)
+LargeConstants::LargeConstants(mlir::ModuleOp lowered, bool isLinked,
+                               StringRef prefix)
     : lowered(lowered) {
   mlir::SymbolTable symbols(lowered);
   StringSet<> kept = readByHooks(lowered);
   for (auto global : lowered.getOps<mlir::LLVM::GlobalOp>())
     if (isLarge(global) && !kept.contains(global.getSymName()))
-      take(global, symbolOf(global.getSymName(), symbols));
+      take(global, symbolOf(prefix, global.getSymName(), symbols));
   StringMap<std::string> names;
   for (auto [entry, constant] : zip_equal(taken, all))
     names[entry.first.getSymName()] = constant.symbol;
@@ -68,9 +70,9 @@ LargeConstants::LargeConstants(mlir::ModuleOp lowered, bool isLinked)
     declare(global, isLinked && !areFar(all));
 }
 
-bool LargeConstants::areFar(ArrayRef<Constant> constants) {
+bool LargeConstants::areFar(ArrayRef<CodeConstant> constants) {
   uint64_t bytes = 0;
-  for (const Constant &constant : constants)
+  for (const CodeConstant &constant : constants)
     bytes += constant.bytes.size();
   return bytes > uint64_t(1) << 30;
 }

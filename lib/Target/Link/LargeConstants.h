@@ -21,16 +21,16 @@ public:
   /// `isLinked`: a linker puts them into the object that the code is in, else
   /// they are anywhere in memory. Those that a contraction's hooks read stay: a
   /// kernel is made for its tables.
-  LargeConstants(mlir::ModuleOp lowered, bool isLinked);
+  /// Symbols begin with `prefix`.
+  LargeConstants(mlir::ModuleOp lowered, bool isLinked, llvm::StringRef prefix);
   ~LargeConstants();
   LargeConstants(const LargeConstants &) = delete;
 
   /// Bytes without an owner live as long as the module's context.
-  using Constant = ObjectCode::Constant;
-  llvm::ArrayRef<Constant> constants() const { return all; }
+  llvm::ArrayRef<CodeConstant> constants() const { return all; }
   /// True where they are so large that a program with them may be longer than
   /// an instruction reaches.
-  static bool areFar(llvm::ArrayRef<Constant> constants);
+  static bool areFar(llvm::ArrayRef<CodeConstant> constants);
 
   /// Where each begins, in memory as in an object.
   static constexpr uint64_t alignment = 64;
@@ -40,7 +40,7 @@ private:
   void declare(mlir::LLVM::GlobalOp global, bool isNear);
 
   mlir::ModuleOp lowered;
-  std::vector<Constant> all;
+  std::vector<CodeConstant> all;
   std::vector<std::pair<mlir::LLVM::GlobalOp, mlir::DictionaryAttr>> taken;
 };
 

@@ -33,8 +33,7 @@ namespace {
 /// A constant's bytes, which others may have as well.
 class SharedBuffer : public MemoryBuffer {
 public:
-  explicit SharedBuffer(const ObjectCode::Constant &constant)
-      : owner(constant.owner) {
+  explicit SharedBuffer(const CodeConstant &constant) : owner(constant.owner) {
     init(constant.bytes.begin(), constant.bytes.end(),
          /*RequiresNullTerminator=*/false);
   }
@@ -67,10 +66,16 @@ public:
       : lowered(lowered), registry(registry), options(options), caller(caller),
         program(program) {}
 
-  /// `isApart`: to be finished as objects.
-  Error prepare(bool isApart) {
-    if (isApart)
-      large.emplace(lowered, /*isLinked=*/caller != Caller::Process);
+  /// `takesConstants`: large ones are put into the file by what writes it, or
+  /// into memory. In an object that is linked with others, their symbols are as
+  /// unlike those as the first entry's is.
+  Error prepare(bool isWhole, bool takesConstants) {
+    std::string prefix = "numera.constant.";
+    if (isWhole)
+      prefix =
+          entrySymbol(program.metadata.functions.front().name) + ".constant.";
+    if (takesConstants)
+      large.emplace(lowered, /*isLinked=*/caller != Caller::Process, prefix);
     Expected<Machines> created = createMachines(options);
     if (!created)
       return created.takeError();
@@ -111,6 +116,8 @@ public:
     if (Error error = linkHost(*program.module))
       return error;
     setTarget(*program.module, *program.machine);
+    if (large)
+      program.linked = large->constants().vec();
     return Error::success();
   }
 
@@ -270,7 +277,7 @@ private:
     if (large->constants().empty())
       return Error::success();
     StepScope step(options.times, "constants");
-    for (const LargeConstants::Constant &constant : large->constants()) {
+    for (const CodeConstant &constant : large->constants()) {
       if (constant.owner) {
         code.constants.emplace_back(constant.symbol,
                                     std::make_unique<SharedBuffer>(constant));
@@ -408,13 +415,14 @@ static Expected<Compiled> begin(ArrayRef<FunctionSignature> functions,
 Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
                                          ArrayRef<FunctionSignature> functions,
                                          const Registry &registry,
-                                         const CPUOptions &options) {
+                                         const CPUOptions &options,
+                                         bool takesConstants) {
   Expected<Compiled> program = begin(functions, options);
   if (!program)
     return program;
   ProgramCompiler compiler(lowered, registry, options, Caller::Library,
                            *program);
-  if (Error error = compiler.prepare(/*isApart=*/false))
+  if (Error error = compiler.prepare(/*isWhole=*/true, takesConstants))
     return std::move(error);
   if (Error error = compiler.finishWhole())
     return std::move(error);
@@ -428,7 +436,8 @@ Expected<ObjectCode> numera::compileObjects(
   if (!program)
     return program.takeError();
   ProgramCompiler compiler(lowered, registry, options, caller, *program);
-  if (Error error = compiler.prepare(/*isApart=*/true))
+  if (Error error =
+          compiler.prepare(/*isWhole=*/false, /*takesConstants=*/true))
     return std::move(error);
   if (Error error = checkNative(*program))
     return std::move(error);

@@ -24,7 +24,8 @@ Error numera::emitLLVM(mlir::ModuleOp lowered,
                        const Registry &registry, const CPUOptions &options,
                        StringRef path) {
   Expected<Compiled> program =
-      compileModule(lowered, functions, registry, options);
+      compileModule(lowered, functions, registry, options,
+                    /*takesConstants=*/false);
   if (!program)
     return program.takeError();
   return writeFile(path, [&](raw_pwrite_stream &stream) {
@@ -33,34 +34,42 @@ Error numera::emitLLVM(mlir::ModuleOp lowered,
   });
 }
 
-static Error emitCode(mlir::ModuleOp lowered,
-                      ArrayRef<FunctionSignature> functions,
-                      const Registry &registry, const CPUOptions &options,
-                      CodeGenFileType type, StringRef path) {
-  Expected<Compiled> program =
-      compileModule(lowered, functions, registry, options);
-  if (!program)
-    return program.takeError();
-  StepScope step(options.times, "generate");
-  return writeFile(path, [&](raw_pwrite_stream &stream) {
-    return generate(*program, type, stream);
-  });
-}
-
 Error numera::emitAssembly(mlir::ModuleOp lowered,
                            ArrayRef<FunctionSignature> functions,
                            const Registry &registry, const CPUOptions &options,
                            StringRef path) {
-  return emitCode(lowered, functions, registry, options,
-                  CodeGenFileType::AssemblyFile, path);
+  Expected<Compiled> program =
+      compileModule(lowered, functions, registry, options,
+                    /*takesConstants=*/true);
+  if (!program)
+    return program.takeError();
+  StepScope step(options.times, "generate");
+  return writeFile(path, [&](raw_pwrite_stream &stream) -> Error {
+    if (Error error = generate(*program, CodeGenFileType::AssemblyFile, stream))
+      return error;
+    writeAssembly(stream, program->machine->getTargetTriple(), program->linked);
+    return Error::success();
+  });
 }
 
 Error numera::emitObject(mlir::ModuleOp lowered,
                          ArrayRef<FunctionSignature> functions,
                          const Registry &registry, const CPUOptions &options,
                          StringRef path) {
-  return emitCode(lowered, functions, registry, options,
-                  CodeGenFileType::ObjectFile, path);
+  Expected<Compiled> program =
+      compileModule(lowered, functions, registry, options,
+                    /*takesConstants=*/true);
+  if (!program)
+    return program.takeError();
+  StepScope step(options.times, "generate");
+  Expected<std::unique_ptr<MemoryBuffer>> code =
+      generateObject(*program->module, *program->machine);
+  if (!code)
+    return code.takeError();
+  return writeFile(path, [&](raw_pwrite_stream &stream) {
+    return writeObject(stream, program->machine->getTargetTriple(), **code,
+                       program->linked);
+  });
 }
 
 /// The user's libraries, and where the shared ones are found at run time.
@@ -167,7 +176,7 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
   uint64_t size = 0;
   for (MemoryBufferRef object : objects)
     size += object.getBufferSize();
-  for (const ObjectCode::Constant &constant : code->linked)
+  for (const CodeConstant &constant : code->linked)
     size += constant.bytes.size();
   std::vector<std::string> arguments;
   Expected<std::vector<TemporaryFile>> files =
