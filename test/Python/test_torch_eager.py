@@ -191,6 +191,29 @@ def test_elements_that_a_mask_says():
     agree(masked, torch.randn(3, 4))
 
 
+@pytest.mark.parametrize("dims", [1, 2])
+def test_a_number_for_each_element_that_a_mask_says(dims):
+    """How many there are may change, to none."""
+
+    def model(x, mask, numbers):
+        x = x * 2
+        x[mask] = numbers
+        added = x.index_put((mask,), numbers, accumulate=True)
+        return x, added
+
+    net = torch.compile(model, backend=numera.torch.backend("f32"))
+    for seed, share in enumerate((0.5, 0.2, 0.0)):
+        torch.manual_seed(seed)
+        x = torch.randn(3, 4, 2)
+        mask = torch.rand(x.shape[:dims]) < share
+        numbers = torch.randn(int(mask.sum()), *x.shape[dims:])
+        with torch.no_grad():
+            for found, expected in zip(
+                net(x, mask, numbers), model(x, mask, numbers), strict=True
+            ):
+                assert torch.allclose(found, expected)
+
+
 def test_windows_of_a_tensor():
     def model(x):
         turned = x.unfold(1, 4, 2).unfold(2, 3, 3).reshape(4, -1)

@@ -69,15 +69,20 @@ def isneginf(self: Tensor) -> Tensor:
 def index_put(
     self: Tensor, indices: Any, values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """One number where a mask is true: how many elements that are does not matter."""
+    """Numbers where a mask is true: one, or one for each such element."""
     mask, *rest = indices
     if mask is None or rest or mask.dtype != torch.bool:
         return _put_apart(self, indices, values, accumulate)
     inner = self.shape[mask.dim() :]
     own = list(values.shape)[-len(inner) :] if inner else []
-    if values.numel() != torch.Size(own).numel():
-        return NotImplemented  # a number for each element
-    values = values.reshape(own).to(self.dtype)
+    values = values.to(self.dtype)
+    if values.numel() == torch.Size(own).numel():
+        values = values.reshape(own)
+    else:
+        # Which of the numbers it is. There may be none: one more is never taken.
+        place = (mask.reshape(-1).long().cumsum(0) - 1).clamp_min(0)
+        rows = aten.cat([values, values.new_zeros([1, *values.shape[1:]])])
+        values = rows.index_select(0, place).reshape([*mask.shape, *rows.shape[1:]])
     mask = mask.reshape([*mask.shape, *[1] * len(inner)])
     return torch.where(mask, self + values if accumulate else values, self)
 
