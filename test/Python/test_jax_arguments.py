@@ -58,7 +58,7 @@ def twice(x):
     "options, kind, said",
     [
         ({"formt": "f32"}, TypeError, "no argument 'formt', did you mean 'format'?"),
-        ({"threads": 1}, TypeError, "jit has no argument 'threads', "),
+        ({"step": 1}, TypeError, "jit has no argument 'step', "),
         ({"static_argnums": 1}, numera.Error, "has 1, and the function takes 1 arg"),
         ({"static_argnums": -2}, numera.Error, "has -2, and the function takes 1"),
         ({"static_argnums": [0.5]}, TypeError, "as an integer"),

@@ -171,3 +171,16 @@ def test_shardings_of_one_device_change_nothing(is_named):
         sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
     f = nj.jit(lambda x: lax.with_sharding_constraint(x + 1, sharding) * 2)
     assert (f(jax.device_put(X, sharding)) == (X + 1) * 2).all()
+
+
+def test_threads_do_not_change_bits():
+    def step(w, x):
+        return jax.grad(lambda w: jnp.tanh(x @ w).sum())(w)
+
+    w, x = normal(64, 96), normal(200, 64, seed=3)
+    one, two = (
+        nj.jit(step, format="bf16", threads=threads)(w, x) for threads in (1, 2)
+    )
+    assert np.array_equal(one, two)
+    with pytest.raises(numera.Error, match="threads is -1"):
+        nj.jit(step, threads=-1)

@@ -167,6 +167,39 @@ def test_attention_whose_heads_share_keys(is_causal):
     )
 
 
+def test_attention_whose_scores_functions_change():
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    bias, table = torch.randn(6), torch.randn(5, 5)
+    blocks = create_block_mask(
+        lambda b, h, i, j: (i >= j) & (j > 0), 1, 1, 5, 5, device="cpu"
+    )
+
+    def model(q, k, v):
+        moved = flex_attention(
+            q,
+            k,
+            v,
+            score_mod=lambda s, b, h, i, j: s + bias[h] * (i - j) + table[i][j],
+            enable_gqa=True,
+        )
+        return moved, flex_attention(q, k, v, block_mask=blocks, enable_gqa=True)
+
+    q, k, v = torch.randn(2, 6, 5, 4), torch.randn(2, 2, 5, 4), torch.randn(2, 2, 5, 4)
+    net = torch.compile(model, backend=numera.torch.backend("f32"))
+    found, masked = net(q, k, v)  # Eager mode warns that it is slow.
+    keys, values = (each.repeat_interleave(3, 1) for each in (k, v))
+    scores = q @ keys.mT / 2
+    row, column = torch.arange(5).unsqueeze(1), torch.arange(5)
+    slopes = bias[:, None, None] * (row - column)
+    torch.testing.assert_close(
+        found, (scores + slopes + table).softmax(-1) @ values, rtol=2e-5, atol=2e-5
+    )
+    hidden = ~((row >= column) & (column > 0))
+    expected = scores.masked_fill(hidden, -torch.inf).softmax(-1).nan_to_num() @ values
+    torch.testing.assert_close(masked, expected, rtol=2e-5, atol=2e-5)
+
+
 def sparse_of(function, table):
     table = table.clone().requires_grad_()
     y = function(table)

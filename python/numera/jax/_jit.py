@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from numera import _programs
-from numera._errors import Error
+from numera._errors import Error, check_whole
 from numera._request import Path, Spec
 from numera.jax import _keys, _lowering, _static, _tensors
 
@@ -75,6 +75,7 @@ class Jitted:
         static_argnums: Sequence[int],
         static_argnames: Sequence[str],
         seed: int,
+        threads: int,
     ) -> None:
         functools.update_wrapper(self, fun)
         self._fun = fun
@@ -82,7 +83,7 @@ class Jitted:
         self._argnums, self._argnames = _static.static(
             fun, static_argnums, static_argnames
         )
-        self._seed = seed
+        self._seed, self._threads = seed, threads
         self._known: dict[_Signature, tuple[_programs.Program | None, _Compiled]] = {}
         self._lock = threading.RLock()
 
@@ -268,7 +269,7 @@ class Jitted:
         elif any(isinstance(x, jax.core.Tracer) for x in (step, *leaves)):
             results = self._traced(signature)(step, *leaves)
         else:
-            results = _run(compiled, int(step), leaves)
+            results = self._run(compiled, int(step), leaves)
         return jax.tree.unflatten(compiled.tree, _keys.as_keys(results, compiled.keys))
 
     def _traced(self, signature: _Signature) -> Callable[..., Any]:
@@ -315,7 +316,7 @@ class Jitted:
         _, compiled = self._find(signature)
 
         def host(step: Any, *values: Any) -> Any:
-            return tuple(_run(compiled, int(step), values))
+            return tuple(self._run(compiled, int(step), values))
 
         @jax.custom_jvp
         def call(step: Any, *values: Any) -> Any:
@@ -329,22 +330,24 @@ class Jitted:
 
         return call(step, *leaves)
 
-
-def _run(compiled: _Compiled, step: int, leaves: Sequence[Any]) -> list[Any]:
-    run = compiled.run
-    parts = [part for x in leaves for part in _tensors.parts(x)]
-    inputs = [_tensors.lent(part, tensor) for part, tensor in zip(parts, run.inputs)]
-    found = run(*inputs, step=step)
-    rest = iter(found if isinstance(found, tuple) else (found,))
-    results = []
-    for x in compiled.results:
-        if _tensors.count(x.dtype) > 1:
-            y = np.empty(x.shape, x.dtype)
-            y.real, y.imag = next(rest), next(rest)
-        else:
-            y = next(rest)
-        results.append(jax.numpy.asarray(y.view(x.dtype) if y.dtype != x.dtype else y))
-    return results
+    def _run(self, compiled: _Compiled, step: int, leaves: Sequence[Any]) -> list[Any]:
+        run = compiled.run
+        parts = [part for x in leaves for part in _tensors.parts(x)]
+        inputs = [
+            _tensors.lent(part, tensor) for part, tensor in zip(parts, run.inputs)
+        ]
+        found = run(*inputs, step=step, threads=self._threads)
+        rest = iter(found if isinstance(found, tuple) else (found,))
+        results = []
+        for x in compiled.results:
+            if _tensors.count(x.dtype) > 1:
+                y = np.empty(x.shape, x.dtype)
+                y.real, y.imag = next(rest), next(rest)
+            else:
+                y = next(rest)
+            y = y.view(x.dtype) if y.dtype != x.dtype else y
+            results.append(jax.numpy.asarray(y))
+        return results
 
 
 _OPTIONS = (
@@ -376,6 +379,7 @@ def jit(
     overflow: str | None = None,
     policy: Mapping[str, Any] | Path | None = None,
     seed: int = 0,
+    threads: int = 0,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     donate_argnums: int | Sequence[int] = (),
@@ -391,6 +395,8 @@ def jit(
     accumulate, rounding, random_bits, overflow, policy, seed, **options
                as in :func:`numera.compile`. Rules match the names of
                ``jax.named_scope``.
+    threads    of a call; 0: as many as there are processors. Bits do not depend on
+               them.
     static_argnums, static_argnames
                as in ``jax.jit``.
     donate_argnums, donate_argnames
@@ -411,6 +417,7 @@ def jit(
         given = {k: v for k, v in locals().items() if k not in ("fun", "options")}
         return functools.partial(jit, **given, **options)
     _check(fun, options)
+    check_whole(threads=threads)
     shared = {
         "accumulate": accumulate,
         "rounding": rounding,
@@ -426,4 +433,5 @@ def jit(
         [static_argnums] if isinstance(static_argnums, int) else static_argnums,
         [static_argnames] if isinstance(static_argnames, str) else static_argnames,
         seed,
+        threads,
     )

@@ -30,6 +30,7 @@ from numera.torch._entries import Entry, Recipe
 from numera.torch._factors import without_checks
 from numera.torch._fallback import Fallback, run_with_fallbacks
 from numera.torch._graph import Graph, prepare
+from numera.torch._layers import with_open_attention
 from numera.torch._linalg import refused_by_numera
 from numera.torch._losses import margins_of_labels
 from numera.torch._outside import OUTSIDE, with_sparse_gradients
@@ -101,6 +102,7 @@ class Backend:
         ended: Any = getattr(graph, "compile_subgraph_reason", None)
         self._is_broken |= getattr(ended, "graph_break", False)
         with_sparse_gradients(graph)
+        with_open_attention(graph)
         saved: set[str] = set()
         gradients = Gradients(names_of(graph), set())
         pending = entry = None

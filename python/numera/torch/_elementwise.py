@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import guard_or_false
 
 aten = torch.ops.aten
 
@@ -76,7 +77,7 @@ def index_put(
     inner = self.shape[mask.dim() :]
     own = list(values.shape)[-len(inner) :] if inner else []
     values = values.to(self.dtype)
-    if values.numel() == torch.Size(own).numel():
+    if guard_or_false(values.numel() == torch.Size(own).numel()):
         values = values.reshape(own)
     else:
         # Which of the numbers it is. There may be none: one more is never taken.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Layers that PyTorch has as one operator in evaluation."""
+"""Layers that PyTorch has as one operator in evaluation, and attention whose scores
+functions of the model change."""
 
 from __future__ import annotations
 
@@ -7,12 +8,24 @@ import math
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, fx
+from torch._higher_order_ops.flex_attention import flex_attention, math_attention
 from torch.nn import functional
 
 aten = torch.ops.aten
 
-__all__ = ["TABLE"]
+__all__ = ["TABLE", "with_open_attention"]
+
+
+def with_open_attention(module: fx.GraphModule) -> None:
+    """Has a graph of Dynamo compute `flex_attention` by operators, those of the
+    functions that it is given among them."""
+    found = module.graph.find_nodes(op="call_function", target=flex_attention)
+    for node in found:
+        node.target = math_attention
+    if found:
+        module.recompile()
+
 
 _OF_PADDING = 1
 """Of `mask_type`: a mask of keys for each sequence. 0 is one for all, 2 any."""
