@@ -142,7 +142,7 @@ TEST(Cast, OverflowsAsTheFormatSays) {
 }
 
 /// f8E8M0FNU by definition: the exponent of a number, downward or upward.
-uint64_t exponentOf(float x, bool isUp, Overflow overflow) {
+uint64_t exponentOf(double x, bool isUp, Overflow overflow) {
   bool isInfinity = overflow == Overflow::Infinity;
   if (std::isnan(x))
     return 255;
@@ -185,6 +185,34 @@ TEST(Convert, ExponentsOfF32) {
     Sampler sampler(32, 5);
     for (uint64_t i = 0; i < samples(20'000); ++i)
       check(static_cast<uint32_t>(sampler.code()));
+  }
+}
+
+/// Next to powers of two f64 has numbers that f32 has not, and others beyond.
+TEST(Convert, ExponentsOfF64) {
+  Tally tally;
+  for (Overflow overflow :
+       {Overflow::Infinity, Overflow::Saturate, Overflow::Propagate}) {
+    FloatFormat f{8, 0, 127, Specials::Fnu, true, false, overflow};
+    auto check = [&](uint64_t bits) {
+      auto x = std::bit_cast<double>(bits);
+      for (Rounding mode : {Rounding::Down, Rounding::Up}) {
+        uint64_t exact = cast(f, Carrier<double>::format, bits, mode);
+        tally.check(encodeFrom<double>(f, x, mode), exact, "f64", bits,
+                    " to f8E8M0FNU", mode);
+        // A number beyond is rounded down to the largest, by every rule.
+        if (mode == Rounding::Up || !(x >= 0x1p128) || std::isinf(x))
+          tally.check(exact, exponentOf(x, mode == Rounding::Up, overflow),
+                      "f64", bits, " to f8E8M0FNU, exact", mode);
+      }
+    };
+    for (uint64_t exponent = 0; exponent < 4096; ++exponent)
+      for (uint64_t low : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 51,
+                           (uint64_t{1} << 52) - 1})
+        check(exponent << 52 | low);
+    Sampler sampler(64, 5);
+    for (uint64_t i = 0; i < samples(20'000); ++i)
+      check(sampler.code());
   }
 }
 

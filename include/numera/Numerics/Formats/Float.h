@@ -300,28 +300,15 @@ struct FloatFormat {
     return true;
   }
 
-  /// From f32 to f8E8M0FNU, straight-line: downward and upward, towards the
-  /// neighbouring power of two.
+  /// From f32 or f64 to f8E8M0FNU, straight-line: downward and upward, towards
+  /// the neighbouring power of two.
   constexpr bool encodeFast(float value, RoundingMode mode,
                             uint64_t &code) const {
-    if (!isExponents() || (mode != Rounding::Down && mode != Rounding::Up))
-      return false;
-    auto word = __builtin_bit_cast(uint32_t, value);
-    uint32_t magnitude = word & 0x7fffffff, infinite = 0x7f800000;
-    uint32_t exponent = magnitude >> 23;
-    if (mode == Rounding::Up) {
-      exponent = (magnitude + 0x7fffff) >> 23;
-      // Of subnormal numbers, those up to 2^-127 go to the least, 2^-127.
-      exponent = magnitude <= 0x400000 ? 0 : exponent;
-      exponent =
-          exponent == 255 ? static_cast<uint32_t>(codeOfOverflow()) : exponent;
-    }
-    exponent = magnitude == infinite ? static_cast<uint32_t>(codeOfInfinite())
-                                     : exponent;
-    if (word != magnitude && magnitude != 0)
-      exponent = static_cast<uint32_t>(negativeIntoUnsigned());
-    code = magnitude > infinite ? nanCode() : exponent;
-    return true;
+    return encodeWord<23>(__builtin_bit_cast(uint32_t, value), mode, code);
+  }
+  constexpr bool encodeFast(double value, RoundingMode mode,
+                            uint64_t &code) const {
+    return encodeWord<52>(__builtin_bit_cast(uint64_t, value), mode, code);
   }
 
   /// The magnitude that replaces an infinite result: infinity if the format has
@@ -341,6 +328,37 @@ struct FloatFormat {
   }
 
 private:
+  template <int32_t fraction, typename Word>
+  constexpr bool encodeWord(Word word, RoundingMode mode,
+                            uint64_t &code) const {
+    if (!isExponents() || (mode != Rounding::Down && mode != Rounding::Up))
+      return false;
+    constexpr bool isDouble = sizeof(Word) == sizeof(double);
+    constexpr Word sign = Word{1} << (8 * sizeof(Word) - 1),
+                   unit = Word{1} << fraction, infinite = sign - unit;
+    bool isUp = mode == Rounding::Up;
+    Word magnitude = word & ~sign;
+    auto exponent =
+        static_cast<int32_t>((magnitude + (isUp ? unit - 1 : 0)) >> fraction);
+    if constexpr (isDouble) {
+      exponent -= 1023 - bias;
+      exponent = exponent < 0 ? 0 : exponent;
+      exponent = !isUp && exponent > 254 ? 254 : exponent;
+    } else if (isUp) {
+      // Of subnormal numbers, those up to 2^-127 go to the least, 2^-127.
+      exponent = magnitude <= unit / 2 ? 0 : exponent;
+    }
+    if (isUp)
+      exponent =
+          exponent > 254 ? static_cast<int32_t>(codeOfOverflow()) : exponent;
+    exponent = magnitude == infinite ? static_cast<int32_t>(codeOfInfinite())
+                                     : exponent;
+    if (word != magnitude && magnitude != 0)
+      exponent = static_cast<int32_t>(negativeIntoUnsigned());
+    code = magnitude > infinite ? nanCode() : static_cast<uint64_t>(exponent);
+    return true;
+  }
+
   constexpr uint64_t negativeIntoUnsigned() const {
     return overflow == Overflow::Infinity ? nanCode() : 0;
   }
