@@ -112,6 +112,68 @@ TEST(Scaling, FullScale) {
   EXPECT_EQ(formatOf(registry, "mxfp4").bitsPerElement(), 4.25);
 }
 
+/// The scale of amax as the table of Z2 has it, an exponent.
+TEST(Scaling, ScalesOfSubnormalNumbers) {
+  Registry registry;
+  auto exponentOf = [&](llvm::StringRef text, float amax) {
+    return std::ilogb(scaleOf(formatOf(registry, text), amax));
+  };
+  // emax is -1.
+  for (const char *text :
+       {"block<fixed<0,7>,4>", "block<fixed<0,7>,4,rule=ceil>",
+        "block<fixed<0,7>,4,rule=even>", "block<float<0,4,finite,bias=1>,4>"}) {
+    EXPECT_EQ(exponentOf(text, 0), -127) << text;
+    EXPECT_EQ(exponentOf(text, 0x1p-149f), -127) << text;
+    EXPECT_EQ(exponentOf(text, 0x1p-128f), -127) << text;
+    EXPECT_EQ(exponentOf(text, 0x1p-127f), -126) << text;
+    EXPECT_EQ(exponentOf(text, 0x1p-126f), -125) << text;
+    EXPECT_EQ(exponentOf(text, 0x1p126f), 127) << text;
+    EXPECT_EQ(exponentOf(text, 0x1.fffffep127f), 127) << text;
+    EXPECT_TRUE(std::isnan(scaleOf(formatOf(registry, text), INFINITY)));
+  }
+  // emax is -6, and -198 with a full scale that is subnormal itself.
+  EXPECT_EQ(exponentOf("block<float<2,1,finite,bias=9>,4>", 0x1p-149f), -127);
+  EXPECT_EQ(exponentOf("block<float<2,1,finite,bias=9>,4>", 0x1p-130f), -124);
+  EXPECT_EQ(exponentOf("block<f8E5M2,4,full-scale=1e-40>", 0x1p-149f), -16);
+  EXPECT_EQ(exponentOf("block<f8E5M2,4,full-scale=1e-40>", 1), 127);
+  EXPECT_EQ(exponentOf("block<f8E5M2,4,full-scale=1e-40>", 0), -127);
+  // Seven bits hold 127/64 · 2^-127, and do not round it up.
+  EXPECT_EQ(exponentOf("block<fixed<1,6>,4,rule=even>", 0x1.fcp-127f), -127);
+  EXPECT_EQ(exponentOf("block<fixed<1,6>,4,rule=even>", 0x1.fep-127f), -126);
+  EXPECT_EQ(exponentOf("block<fixed<1,6>,4,rule=even>", 0x1.fep127f), 127);
+}
+
+TEST(Scaling, ScalesBeyondTheirFormat) {
+  Registry registry;
+  auto scale = [&](llvm::StringRef text, float amax) {
+    return scaleOf(formatOf(registry, text), amax);
+  };
+  EXPECT_EQ(scale("block<f4E2M1FN,4,scale=f16,rule=floor>", 0x1p100f), 65504);
+  EXPECT_EQ(scale("block<f4E2M1FN,4,scale=f16,rule=ceil>", 0x1p-99f), 0x1p-24f);
+  EXPECT_EQ(scale("block<f4E2M1FN,4,scale=f16,rule=floor>", 0), 0x1p-24f);
+  for (const char *rule :
+       {"floor", "ceil", "even", "round-up-ceil", "absmax"}) {
+    std::string text = "block<f4E2M1FN,4,scale=f32,rule=" + std::string(rule);
+    EXPECT_EQ(scale(text + ">", 0), 1) << rule;
+  }
+  // Quotients that f32 does not reach.
+  EXPECT_EQ(scale("block<fixed<0,7>,4,rule=round-up-ceil>", 0x1.fffffep127f),
+            0x1p127f);
+  EXPECT_EQ(scale("block<fixed<0,7>,4,scale=f32>", 0x1.fffffep127f),
+            0x1.fffffep127f);
+  EXPECT_EQ(scale("block<fixed<0,7>,4,scale=f32>", INFINITY), INFINITY);
+}
+
+/// 2^25 - 1 is 2^25 in f32, and its exponent is 24.
+TEST(Scaling, ExponentsOfIntegersBeyondF32) {
+  Registry registry;
+  ScaledFormat format = formatOf(registry, "block<fixed<25,0>,4>");
+  EXPECT_EQ(scaleOf(format, 32768.00390625f), 0x1p-9f);
+  ScaleGrid grid(format.scaling, {1}, 0);
+  EXPECT_EQ(quantize(format, grid, {32768.00390625f}).data,
+            std::vector<uint64_t>{16777218});
+}
+
 TEST(Scaling, ConfigurationsOfFormats) {
   Registry registry;
   std::string text;

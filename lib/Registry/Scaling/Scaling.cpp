@@ -79,11 +79,12 @@ Format numera::powersOfTwo() {
   return format;
 }
 
-Format numera::exponentsWithPrecisionOf(const Format &element) {
+Format numera::exponentsWithPrecisionOf(const Format &element, bool isWide) {
   int32_t bits = element.getFamily().range(element).precision - 1;
   SpellingError error;
-  return parseFormatSpelling(
-      "float<8," + std::to_string(std::clamp(bits, 0, 23)) + ">", error);
+  return parseFormatSpelling((isWide ? "float<11," : "float<8,") +
+                                 std::to_string(std::clamp(bits, 0, 23)) + ">",
+                             error);
 }
 
 Format numera::integerBeyondElements() {

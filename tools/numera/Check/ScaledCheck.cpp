@@ -167,12 +167,16 @@ static std::vector<float> asConstants(const RoundTrip &trip,
 }
 
 /// True if numbers that are values already keep their scales: these are the
-/// powers of two of their largest, and no element is beyond the binade of full
-/// scale, as those of posits and the least of integers are.
+/// powers of two of their largest, all of which the scales' format has, and no
+/// element is beyond the binade of full scale, as those of posits and the least
+/// of integers are.
 static bool keepsValues(const ScaledFormat &format) {
   const FormatFamily &family = format.element.getFamily();
-  int32_t emax = std::ilogb(float(format.fullScale()));
+  const Format &scale = format.scaling.scale;
+  FormatFamily::Range scales = scale.getFamily().range(scale);
+  int32_t emax = std::ilogb(format.fullScale());
   return format.scaling.rule == ScaleRule::Floor &&
+         scales.leastExponent <= -127 && scales.maxExponent >= 127 &&
          all_of(ArrayRef{family.lowest(format.element),
                          family.largest(format.element)},
                 [&](uint64_t code) {

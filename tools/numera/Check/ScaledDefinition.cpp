@@ -5,6 +5,7 @@
 // are made of but the formats' own decode and encode.
 
 #include "ScaledCheck.h"
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -60,7 +61,7 @@ struct Definition {
   const ScaledFormat &format;
   const Scaling &scaling = format.scaling;
   double full = float(format.fullScale());
-  int emax = std::ilogb(full);
+  int emax = std::ilogb(format.fullScale());
 
   /// floor(log2 x) and ceil(log2 x) of a positive number.
   static int floorLog2(double x) { return std::ilogb(x); }
@@ -84,18 +85,27 @@ struct Definition {
   }
   double stored(double scale) const {
     if (scaling.scale == formatF32())
-      return float(scale);
-    return numberOf(scaling.scale,
-                    codeOf(scaling.scale, scale, Overflow::Propagate));
+      return scale == 0 ? 1 : float(scale);
+    double number = numberOf(scaling.scale,
+                             codeOf(scaling.scale, scale, Overflow::Propagate));
+    return std::isnan(number) ? number : std::max(number, least());
   }
   double least() const {
-    return std::ldexp(
-        1.0, scaling.scale.getFamily().range(scaling.scale).leastExponent);
+    return scaling.scale == formatF32()
+               ? 1
+               : std::ldexp(1.0, scaling.scale.getFamily()
+                                     .range(scaling.scale)
+                                     .leastExponent);
   }
 
+  /// In f32, whose largest number a finite one does not leave.
+  static float quotient(float amax, float divisor) {
+    float result = amax / divisor;
+    return std::isinf(result) && std::isfinite(amax) ? FLT_MAX : result;
+  }
   float tensorScale(float largestOfAll) const {
-    float all = float(full * double(float(fullScale(scaling.scale))));
-    float scale = largestOfAll / all;
+    float scale =
+        quotient(largestOfAll, float(full * double(fullScale(scaling.scale))));
     return scale == 0 ? 1.0f : scale;
   }
   double scale(float amax, std::optional<float> tensorScale) const;
@@ -107,10 +117,13 @@ double Definition::scale(float amax, std::optional<float> tensorScale) const {
   bool isF32 = scaling.scale == formatF32();
   if (scaling.rule == ScaleRule::Range)
     return amax == 0 ? 1 : amax;
-  if (!isF32 && !std::isfinite(amax))
+  bool isAbsmax = scaling.rule == ScaleRule::Absmax;
+  if (isAbsmax && isF32 && full >= 0x1p127)
+    return 1;
+  if (!(isAbsmax && isF32) && !std::isfinite(amax))
     return NAN;
   if (amax == 0)
-    return isF32 ? 1 : least();
+    return least();
   switch (scaling.rule) {
   case ScaleRule::Floor:
     return power(floorLog2(amax) - emax);
@@ -119,17 +132,12 @@ double Definition::scale(float amax, std::optional<float> tensorScale) const {
   case ScaleRule::Even:
     return power(floorLog2(inPrecision(amax)) - emax);
   case ScaleRule::RoundUpCeil: {
-    float quotient = float(amax / full);
-    return quotient == 0 ? least() : power(ceilLog2(quotient));
+    float ratio = quotient(amax, float(full));
+    return ratio == 0 ? least() : power(ceilLog2(ratio));
   }
   default: {
-    float quotient = float(amax / full);
-    if (tensorScale)
-      quotient = quotient / *tensorScale;
-    double scale = stored(quotient);
-    if (isF32)
-      return scale == 0 ? 1 : scale;
-    return std::isnan(scale) ? scale : std::max(scale, least());
+    float ratio = quotient(amax, float(full));
+    return stored(tensorScale ? ratio / *tensorScale : ratio);
   }
   }
 }

@@ -28,8 +28,8 @@ struct CastRules {
   std::optional<Overflow> overflow = std::nullopt;
 };
 
-/// f32 with the significand of `element`, for rule `even`.
-Format exponentsWithPrecisionOf(const Format &element);
+/// f32, or f64 if `isWide`, with the significand of `element`, for rule `even`.
+Format exponentsWithPrecisionOf(const Format &element, bool isWide);
 /// Integers of 20 bits.
 Format integerBeyondElements();
 /// The saturating rule, if the format has a choice of rules.
@@ -49,14 +49,11 @@ public:
   Value scale(Value amax, std::optional<Value> tensorScale = std::nullopt) {
     switch (scaling.rule) {
     case ScaleRule::Floor:
-      return power(amax, Rounding::Down, -emax());
     case ScaleRule::Ceil:
-      return powerOfHalf(amax, /*isRounded=*/false);
     case ScaleRule::Even:
-      return powerOfHalf(amax, /*isRounded=*/true);
+      return power(amax);
     case ScaleRule::RoundUpCeil:
-      return stored(a.cast(powersOfTwo(), byFullScale(amax),
-                           {Rounding::Up, Overflow::Propagate}));
+      return stored(toPower(orForZero(byFullScale(amax), 1), Rounding::Up));
     case ScaleRule::Absmax:
       // Else a scale would be subnormal, and elements divided by it infinite.
       if (scaling.scale == formatF32() && full() >= 0x1p127)
@@ -88,9 +85,8 @@ public:
   /// The tensor scale, to which the scales of blocks are relative. With it, the
   /// largest of these becomes the largest number of its format.
   Value tensorScale(Value amax) {
-    Value all = a.constant(formatF32(), full() * fullScale(scaling.scale));
-    return a.nonzero(a.binary(OpKind::Div, amax, all),
-                     a.constant(formatF32(), 1));
+    Value share = quotient(amax, full() * fullScale(scaling.scale));
+    return a.nonzero(share, a.constant(formatF32(), 1));
   }
 
   /// The divisor of elements, an f32: the scale as a number, times the tensor
@@ -159,35 +155,64 @@ private:
   Value wide(Value x) {
     return a.formatOf(x) == formatF32() ? x : a.cast(formatF32(), x, {});
   }
-  Value byFullScale(Value amax) {
-    return a.binary(OpKind::Div, amax, a.constant(formatF32(), full()));
+  Value byFullScale(Value amax) { return quotient(amax, full()); }
+
+  /// amax / divisor in f32. One that is beyond f32 is f32's largest number, but
+  /// for infinities: rounding f64's quotient rounds as dividing in f32 does.
+  Value quotient(Value amax, double divisor) {
+    if (divisor >= 1)
+      return a.binary(OpKind::Div, amax, a.constant(formatF32(), divisor));
+    Value by = a.constant(formatF64(), float(divisor));
+    Value wide = a.binary(OpKind::Div, a.cast(formatF64(), amax, {}), by);
+    return a.cast(formatF32(), wide, {{}, Overflow::Propagate});
   }
 
   int32_t emax() const { return std::ilogb(full()); }
 
-  /// 2^(log2 x + shift), where the rounding makes log2 x an integer. The least
-  /// power for 0; NaN for infinities and NaN.
-  Value power(Value x, Rounding rounding, int32_t shift) {
-    Value exponent = a.cast(powersOfTwo(), x, {rounding, Overflow::Propagate});
-    return stored(a.binary(OpKind::Mul, exponent,
-                           a.constant(powersOfTwo(), std::ldexp(1.0, shift))));
-  }
-  /// The same of what may round up to 2^128, which f32 and the scales lack: of
-  /// half of it. Where emax is 0 the power is beyond the scales anyway, and
-  /// saturates; else what halving costs a subnormal x is far below them.
-  Value powerOfHalf(Value x, bool isRounded) {
-    bool halves = emax() > 0;
+  /// 2^(log2 amax - emax), where the rule makes log2 amax an integer.
+  Value power(Value amax) {
+    amax = orForZero(amax, std::ldexp(1.0, emax()));
+    Rounding rounding =
+        scaling.rule == ScaleRule::Ceil ? Rounding::Up : Rounding::Down;
+    bool isEven = scaling.rule == ScaleRule::Even;
+    // Else the exponent of amax, a subnormal, is needed, or the bits that it
+    // has lost.
+    if (emax() < 0 || (isEven && emax() == 0)) {
+      Value ratio = a.binary(OpKind::Mul, a.cast(formatF64(), amax, {}),
+                             a.constant(formatF64(), std::ldexp(1, -emax())));
+      return stored(toPower(inPrecision(ratio, /*isWide=*/true), rounding));
+    }
+    // What may round up to 2^128, which f32 and the scales lack, is halved
+    // before. What this costs a subnormal amax is far below the scales. Where
+    // emax is 0 the power is beyond them anyway, and saturates.
+    bool halves = emax() > 0 && scaling.rule != ScaleRule::Floor;
     if (halves)
-      x = a.binary(OpKind::Mul, x, a.constant(formatF32(), 0.5));
-    if (isRounded)
-      x = a.cast(exponentsWithPrecisionOf(format.element), x,
-                 {Rounding::NearestAway, Overflow::Propagate});
-    return power(x, isRounded ? Rounding::Down : Rounding::Up, halves - emax());
+      amax = a.binary(OpKind::Mul, amax, a.constant(formatF32(), 0.5));
+    Value exponent = toPower(inPrecision(amax, /*isWide=*/false), rounding);
+    Value shift =
+        a.constant(powersOfTwo(), std::ldexp(1.0, int(halves) - emax()));
+    return stored(a.binary(OpKind::Mul, exponent, shift));
+  }
+  /// With rule `even`, x in the element's precision.
+  Value inPrecision(Value x, bool isWide) {
+    return scaling.rule == ScaleRule::Even
+               ? a.cast(exponentsWithPrecisionOf(format.element, isWide), x,
+                        {Rounding::NearestAway, Overflow::Propagate})
+               : x;
+  }
+  /// The least power for 0; NaN for infinities and NaN.
+  Value toPower(Value x, Rounding rounding) {
+    return a.cast(powersOfTwo(), x, {rounding, Overflow::Propagate});
   }
   /// A power of two as the format of scales has it.
   Value stored(Value power) {
-    return scaling.scale == powersOfTwo() ? power
-                                          : a.cast(scaling.scale, power, {});
+    return scaling.scale == powersOfTwo() ? power : positive(wide(power));
+  }
+  /// Scales in f32 have a number for 0.
+  Value orForZero(Value x, double number) {
+    return scaling.scale == formatF32()
+               ? a.nonzero(x, a.constant(formatF32(), number))
+               : x;
   }
   Value relative(Value number, std::optional<Value> tensorScale) {
     return tensorScale ? a.binary(OpKind::Div, number, *tensorScale) : number;
