@@ -56,6 +56,11 @@ static std::optional<BlockSteps> stepsOfMultiples(const Format &format) {
       family.precisionAt(format, most) != most - least + 1 ||
       most - least > mantissa - 3 || least < 1 - mantissa || most > mantissa)
     return std::nullopt;
+  // A sum has one zero, and its bits are those of two's complement.
+  if (range.hasNegativeZero ||
+      numberOf(format, ~uint64_t(0) >> (64 - format.width())) !=
+          (powerOf(least) | ~magnitudes))
+    return std::nullopt;
   BlockSteps steps;
   steps.isFloat = false;
   steps.words = {numberOf(format, family.largest(format)),

@@ -35,8 +35,9 @@
 // Each of them has 2^(precision - 1) codes, and n at most twice as many: the
 // code is d + (d shifted down by K), in its last bits.
 //
-// What is not a float but a multiple of one number, an integer or fixed point,
-// is rounded where f32's units are those multiples, at 1.5 · 2^23 of them:
+// What is not a float but a multiple of one number without -0, an integer or
+// fixed point, is rounded where f32's units are those multiples, at 1.5 · 2^23
+// of them:
 //
 //   a = min(max(x, lowest), highest)
 //   y = (a + m) - m               m = 1.5 · 2^23 · least number
