@@ -69,7 +69,14 @@ TEST(Scaling, ErrorsOfSpellings) {
             "scale=FORMAT, rule=RULE, full-scale=NUMBER or storage=packed");
   EXPECT_EQ(errorOf("scaled<i8,full-scale=-1>"),
             "in 'scaled<i8,full-scale=-1>': full-scale is '-1', expected a "
-            "number above 0");
+            "number of f32 above 0");
+  EXPECT_EQ(errorOf("block<f8E5M2,16,full-scale=1e60>"),
+            "in 'block<f8E5M2,16,full-scale=1e60>': full-scale is '1e60', "
+            "expected a number of f32 above 0");
+  EXPECT_EQ(errorOf("block<float<5,10,bias=300>,4>"),
+            "in 'block<float<5,10,bias=300>,4>': the largest number of "
+            "'float<5,10,bias=300>' is 0 in f32, which scaled values are read "
+            "as; expected a wider element");
   EXPECT_EQ(errorOf("scaled<f8E4M3FN,rule=min-max>"),
             "in 'scaled<f8E4M3FN,rule=min-max>': rule 'min-max' makes zero "
             "points, for 'scaled' with integers of up to 16 bits and scale "

@@ -123,6 +123,9 @@ std::string numera::checkScaledFormat(const ScaledFormat &format) {
     return "elements in '" + format.element.spelling() + "' have " +
            std::to_string(format.element.width()) +
            " bits, expected at most 64";
+  if (!(scaling.fullScale >= 0 && std::isfinite(scaling.fullScale)))
+    return "the full scale is " + std::to_string(scaling.fullScale) +
+           ", expected a number of f32 above 0";
   if (format.element.isOpaque() && scaling.fullScale == 0)
     return "nothing says which number of '" + format.element.spelling() +
            "', which is opaque, scales aim at; expected 'full-scale'";
@@ -151,6 +154,10 @@ std::string numera::checkScaledFormat(const ScaledFormat &format) {
     return "'" + format.element.spelling() +
            "' has numbers beyond f32, which scaled values are read as; "
            "expected a narrower element";
+  if (scaling.fullScale == 0 && float(fullScale(format.element)) == 0)
+    return "the largest number of '" + format.element.spelling() +
+           "' is 0 in f32, which scaled values are read as; expected a wider "
+           "element";
   if (scaling.rule == ScaleRule::Range &&
       (scaling.scale != formatF32() || format.isBlock()))
     return "rule 'range' is for 'scaled' with scale f32; expected floor, ceil, "
@@ -291,8 +298,10 @@ static ScaledFormat parseParts(FormatLookup lookup, bool isBlock,
     } else if (isBlock && part == "tensor-scale") {
       hasTensorScale = true;
     } else if (key == "full-scale") {
-      if (value.getAsDouble(fullScale) || !(float(fullScale) > 0))
-        return fail("full-scale is '" + value + "', expected a number above 0");
+      if (value.getAsDouble(fullScale) || !(float(fullScale) > 0) ||
+          !std::isfinite(float(fullScale)))
+        return fail("full-scale is '" + value +
+                    "', expected a number of f32 above 0");
     } else if (part == "storage=packed") {
       isPacked = true;
     } else {
