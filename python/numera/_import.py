@@ -86,7 +86,11 @@ def _need(*packages: str) -> None:
 
 
 def _write(path: pathlib.Path, content: bytes) -> None:
-    """Completely or not at all."""
+    """Completely or not at all; into the file of a link, a device or a pipe."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
+    path = path.resolve()
     made = path.with_name(f".{path.name}.{os.getpid()}")
     nameless = _nameless(path.parent)
     handle = made.open("xb") if nameless is None else os.fdopen(nameless, "wb")

@@ -8,6 +8,7 @@ from typing import Any
 from numera._errors import Error
 from numera.reports._report import report
 from numera.study import _options
+from numera.study._output import say
 
 __all__ = ["add"]
 
@@ -36,5 +37,5 @@ def _run(*, as_json: bool, rows: int, **given: Any) -> int:
         raise Error(f"--rows is {rows}, expected at least 1")
     options = _options.arguments(**given)
     found = report(options.pop("model"), rows=rows, **options)
-    print(found.json() if as_json else found)
+    say(found.json() if as_json else found)
     return 0

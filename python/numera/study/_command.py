@@ -18,7 +18,7 @@ from numera.reports._command import add as add_report
 from numera.study import _limits, _options, _yaml
 from numera.study._costs import cost
 from numera.study._data import DataSet
-from numera.study._output import plain
+from numera.study._output import plain, say
 from numera.study._result import Sweep
 from numera.study._run import sweep
 from numera.study._search import search
@@ -192,7 +192,7 @@ def _sweep(*, csv: str | None, plot: str | None, as_json: bool, **given: Any) ->
     _check_outputs(csv, plot)
     options = _options.arguments(**given)
     found = sweep(options.pop("model"), **options)
-    print(_json(found) if as_json else found)
+    say(_json(found) if as_json else found)
     if csv:
         found.csv(csv)
     if plot:
@@ -220,7 +220,7 @@ def _search(
         found.save(output)
     if plot:
         found.plot(plot)
-    print(found.json() if as_json else found)
+    say(found.json() if as_json else found)
     return 0
 
 
@@ -236,9 +236,9 @@ def _cost(*, as_json: bool, rows: int, table: str, **given: Any) -> int:
     found = cost(program, *arrays, table=table)
     if as_json:
         count = len(arrays[data.sliced.index(True)]) if data.rows else None
-        print(json.dumps({"data_rows": count, **found._asdict()}, indent=2))
+        say(json.dumps({"data_rows": count, **found._asdict()}, indent=2))
     else:
-        print(found)
+        say(found)
     return 0
 
 

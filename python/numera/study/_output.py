@@ -6,6 +6,10 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import shutil
+import signal
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,24 +18,57 @@ import numpy as np
 from numera._errors import Error
 from numera._request import Path
 
-__all__ = ["check_page", "described", "described_one", "name_of", "plain", "whole"]
+__all__ = [
+    "check_page",
+    "described",
+    "described_one",
+    "name_of",
+    "plain",
+    "say",
+    "whole",
+]
 
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[str]:
-    """A file that becomes `path` when it is whole, and is removed after an error."""
+    """A file that becomes `path` when it is whole, and is removed after an error. A
+    link stays one, and a device or a pipe gets what is in the file."""
     text = os.fspath(path)
-    stem, end = os.path.splitext(text)
-    made = f"{stem}.{os.getpid()}{end}"
+    end = os.path.splitext(text)[1]
+    is_file = os.path.isfile(text) or not os.path.exists(text)
+    target = os.path.realpath(text)
+    made = f"{os.path.splitext(target)[0]}.{os.getpid()}{end}"
     try:
-        yield made
-        os.replace(made, text)
+        if is_file:
+            yield made
+            os.replace(made, target)
+        else:
+            handle, made = tempfile.mkstemp(end, "numera")
+            os.close(handle)
+            yield made
+            with open(made, "rb") as source, open(text, "wb") as file:
+                shutil.copyfileobj(source, file)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise Error(f"cannot write {text}: {reason}") from None
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(made)
+
+
+def say(text: Any) -> None:
+    """Prints what a command found. Where nobody reads it, the process ends as others
+    do, by the signal."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        # What is left of it fails no more when Python ends.
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGPIPE)
+        raise Error(f"cannot write to standard output: {error.strerror}") from None
 
 
 def check_page(path: Path) -> None:
