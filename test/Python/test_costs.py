@@ -87,6 +87,31 @@ def test_a_star_is_any_other_operation():
     assert found.total == ROWS * 4 * (6 + 10)
 
 
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ({"f16": {"ad": 1, "*": 2}}, "unknown operation 'ad' of 'f16', did you mean"),
+        ({"f16": {"*": 2}, "float<5,10>": {"*": 3}}, "'f16' and 'float<5,10>' are one"),
+        ("f16: {mul: 1, mul: 2}\n", ":1:15: 'mul' is there twice"),
+        ('{"f16": {"*": 1}, "f16": {"*": 2}}', ": 'f16' is there twice"),
+    ],
+)
+def test_what_a_table_does_not_mean_is_one_line(tmp_path, table, line):
+    if isinstance(table, str):
+        path = tmp_path / "table.yaml"
+        path.write_text(table)
+        table, line = path, f"{path}{line}"
+    program = numera.compile(UNNAMED, format="f16")
+    with pytest.raises(numera.Error) as error:
+        numera.cost(program, X, W, table=table)
+    assert line in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_model_is_no_program():
+    with pytest.raises(numera.Error, match=r"as numera.compile makes it; found str$"):
+        numera.cost("model.onnx", X, table="horowitz2014")
+
+
 def test_published_tables_are_those_of_the_papers():
     # Horowitz, ISSCC 2014, and Dally, NIPS 2015: pJ and square micrometres of
     # additions and multiplications.

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from numera import _numera
 from numera._errors import Error
 from numera._formats import format
 from numera._programs import Program
@@ -20,6 +22,9 @@ from numera.study._tables import TABLES
 __all__ = ["Cost", "Price", "Table", "cost"]
 
 Operations = Mapping[str, "float | Mapping[str, float]"]
+
+_OTHERS = ("quire_mac", "quire_add", "quire_sub", "quire_round", "*")
+"""What a table may have beside operations of formats."""
 
 
 class Price(NamedTuple):
@@ -55,10 +60,26 @@ class Table:
             self.name = os.fspath(given)
             given = _known(self.name)
         self._prices: dict[str, dict[str, Price]] = {}
+        known = [*(name for name, _ in _numera.operations()), *_OTHERS]
+        names: dict[str, Any] = {}
         for name, operations in given.items():
             if not isinstance(operations, Mapping):
                 raise Error(f"{self.name}: '{name}' is no mapping of operations")
-            self._prices[_canonical(str(name))] = {
+            own = _canonical(str(name))
+            if own in names:
+                raise Error(
+                    f"{self.name}: '{names[own]}' and '{name}' are one format, "
+                    f"expected it once"
+                )
+            names[own] = name
+            for operation in operations:
+                if operation not in known:
+                    near = difflib.get_close_matches(str(operation), known, 1)
+                    raise Error(
+                        f"{self.name}: unknown operation '{operation}' of '{name}'"
+                        + (f", did you mean '{near[0]}'?" if near else "")
+                    )
+            self._prices[own] = {
                 operation: self._price(number, f"'{operation}' of '{name}'")
                 for operation, number in operations.items()
             }
@@ -214,6 +235,11 @@ def cost(
     >>> [(row["operation"], row["count"]) for row in found.rows]
     [('cast', 2), ('mul', 2)]
     """
+    if not isinstance(program, Program):
+        raise Error(
+            f"what costs something is a program, as numera.compile makes it; found "
+            f"{type(program).__name__}"
+        )
     prices = table if isinstance(table, Table) else Table(table)
     operands = _operands(program)
     default = operands.pop("")

@@ -22,20 +22,43 @@ def read(path: Path) -> Any:
 
 
 def parse(text: str, path: str) -> Any:
-    """What YAML says; JSON is YAML that needs no package."""
+    """What YAML says; JSON is YAML that needs no package. A key that is there twice is
+    an error."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise Error(f"{path}: '{twice}' is there twice")
+        return made
+
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=once)
     except ValueError:
         pass
     try:
         import yaml
     except ImportError:
         raise Error(f"{path} is no JSON, and YAML needs: pip install pyyaml") from None
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            seen = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        problem=f"'{key.value}' is there twice",
+                        problem_mark=key.start_mark,
+                    )
+                seen.add(key.value if isinstance(key, yaml.ScalarNode) else key)
+            return super().construct_mapping(node, deep)
+
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"{mark.line + 1}:{mark.column + 1}: " if mark else ""
+        where = f"{mark.line + 1}:{mark.column + 1}:" if mark else ""
         problem = getattr(error, "problem", None) or "it is no YAML"
         raise Error(f"{path}:{where} {problem}") from None
 
