@@ -28,5 +28,19 @@ def check_whole(**named: Any) -> None:
             )
 
 
+def check_counts(**named: Any) -> None:
+    """Refuses what is no number of things, of which there is one at least. None: what
+    is usual."""
+    for name, value in named.items():
+        if value is None:
+            continue
+        try:
+            fits = operator.index(value) >= 1
+        except TypeError:
+            raise Error(f"{name} is {value!r}, expected a whole number") from None
+        if not fits:
+            raise Error(f"{name} is {value}, expected 1 or more")
+
+
 # As users know it.
 Error.__module__ = "numera"

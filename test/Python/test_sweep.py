@@ -326,6 +326,13 @@ def test_an_exception_of_a_metric_ends_a_sweep(tmp_path):
         ({"accumulate": "posit61"}, "unknown format 'posit61'"),
         ({"better": "lower"}, "of metric 'top1', higher is better"),
         ({"workers": 0}, "workers is 0, expected 1 or more"),
+        ({"workers": "a"}, "workers is 'a', expected a whole number"),
+        ({"limit": 2.5}, "limit is 2.5, expected a whole number"),
+        ({"scale_rule": "foo"}, "unknown scale rule 'foo', expected floor, ceil"),
+        (
+            {"formats": "mxfp4", "scale_rule": ["even", "foo"]},
+            "unknown scale rule 'foo', expected floor, ceil",
+        ),
         ({"roles": "weight"}, "roles are 'weight', expected weights, activations, out"),
         (
             {"formats": "nvfp4", "scale_rule": "floor"},

@@ -111,7 +111,11 @@ def _add_search(commands: Any) -> None:
     )
     _add_study(add)
     add("--budget", type=float, metavar="N", help="the most that the policy costs")
-    add("--cost", metavar="C", help="weight-bits, element-bits, or a table's file")
+    add(
+        "--cost",
+        metavar="C",
+        help="weight-bits, element-bits, or a table: its name or file",
+    )
     add("--floor", type=float, metavar="V", help="what the metric has to reach")
     add("--sqnr", type=float, metavar="DB", help="what the outputs have to reach")
     add("--weights", nargs="+", metavar="F", help="for weights alone")

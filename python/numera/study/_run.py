@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numera._calls import Function
-from numera._errors import Error
+from numera._errors import Error, check_counts
 from numera._programs import Program, compile
 from numera._request import Path, Spec
 from numera.study import _cluster, _keys
@@ -153,9 +153,7 @@ def sweep(
     float<5,3> 9.0 inf
     """
     measure = _metric(metric, better)
-    for name, number in (("limit", limit), ("batch", batch), ("workers", workers)):
-        if number is not None and number < 1:
-            raise Error(f"{name} is {number}, expected 1 or more")
+    check_counts(limit=limit, batch=batch, workers=workers)
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     listed = tasks(formats, accumulate, rounding, scale, scale_rule, roles)

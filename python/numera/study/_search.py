@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numera._errors import Error
+from numera._errors import Error, check_counts
 from numera._formats import Format
 from numera._request import Path, Spec
 from numera.study import _cluster, _keys, _layers, _race
@@ -29,6 +29,7 @@ from numera.study._result import Row
 from numera.study._run import _plain, _Study
 from numera.study._space import COSTS, Space
 from numera.study._store import Store
+from numera.study._tables import TABLES
 from numera.study._tasks import accumulator, several
 
 __all__ = ["search"]
@@ -102,22 +103,16 @@ def search(
     for name, bound in (("budget", budget), ("floor", floor), ("sqnr", sqnr)):
         if bound is not None and not math.isfinite(bound):
             raise Error(f"{name} is {bound}, expected a finite number")
-    for name, number in (
-        ("limit", limit),
-        ("batch", batch),
-        ("workers", workers),
-        ("trials", trials),
-    ):
-        if number is not None and number < 1:
-            raise Error(f"{name} is {number}, expected 1 or more")
+    check_counts(limit=limit, batch=batch, workers=workers, trials=trials)
     for name in ("rounding", "overflow", "format"):
         if options.get(name) is not None:
             raise Error(f"{name} is part of each format, such as float<5,2,saturate>")
     kind: str | Table
     if isinstance(cost, str) and cost in COSTS:
         kind = cost
-    elif isinstance(cost, str) and not os.path.exists(cost):
-        raise Error(f"cost is '{cost}', expected {', '.join(COSTS)} or a table's file")
+    elif isinstance(cost, str) and cost not in TABLES and not os.path.exists(cost):
+        names = ", ".join((*COSTS, *TABLES))
+        raise Error(f"cost is '{cost}', expected {names} or a table's file")
     else:
         kind = Table(cost)
     if hasattr(model, "SerializeToString"):

@@ -19,6 +19,7 @@ from numera.study._result import Row
 __all__ = ["PolicyTask", "Task", "accumulator", "several", "tasks"]
 
 ROLES = ("weights", "activations", "outputs")
+_RULES = ("floor", "ceil", "even", "round-up-ceil", "absmax", "range", "min-max")
 _BLOCK = re.compile(r"block\((\d+)\)")
 _RULE = re.compile(r",rule=[\w-]+")
 _SCALE_BITS = 8
@@ -113,6 +114,9 @@ def tasks(
     formats: Any, accumulate: Any, rounding: Any, scale: Any, rules: Any, roles: Any
 ) -> list[Task]:
     """Every combination, those of a format together."""
+    for rule in several(rules):
+        if rule is not None and rule not in _RULES:
+            raise Error(f"unknown scale rule '{rule}', expected {', '.join(_RULES)}")
     known = [each for one in expand(*several(formats)) for each in _ruled(one, rules)]
     return [
         Task(*each)
