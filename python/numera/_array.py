@@ -138,8 +138,11 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._codes.__dlpack_device__()
 
-    def astype(self, format: Any, *, rounding: str | None = None) -> Any:
-        """The values in another format, each rounded once; an array.
+    def astype(
+        self, format: Any, *, rounding: str | None = None, copy: bool = True
+    ) -> Any:
+        """The values in another format, each rounded once; an array, which without
+        ``copy`` is this one where the format is the same.
 
         Of a type of NumPy, the values as an array of that type: to integers they are
         truncated and saturated, and NaN is 0. ``rounding`` is for types that are
@@ -149,6 +152,8 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         if dtype is not None:
             return self._to_dtype(dtype, rounding)
         target = _casts.chosen(format)
+        if not copy and target == self._format:
+            return self
         if not _casts.casts(self._format, target, rounding, None, None):
             # A library that casts floats alone; where they have all of the values.
             floats = f"f{_casts.carrier(self._format)}"

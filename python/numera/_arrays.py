@@ -264,8 +264,9 @@ def decode(
 
     codes  an array of integers of the format's storage bits, an integer or a list
            of them, or what ``encode`` returned.
-    dtype  f16, bf16 (``ml_dtypes.bfloat16``), f32 or f64, each value rounded once;
-           None: the first of f32 and f64 that has all of the format's values.
+    dtype  a type of NumPy or ml_dtypes that is f16, bf16, f32 or f64, or one of these
+           names; each value is rounded once. None: the first of f32 and f64 that has
+           all of the format's values.
 
     >>> import numera
     >>> numera.decode(numera.encode([1.0, -0.1], "posit16"), "posit16")
@@ -282,10 +283,10 @@ def decode(
     of = _casts.chosen(format)
     if dtype is None:
         dtype = _casts.carrier_dtype(of)
-    dtype = _dtypes.given(dtype, "f16, bf16, f32 or f64")
+    dtype = _dtypes.floating(dtype)
     target = _kinds.format_of(dtype)
     if target is None or not dtype.isnative:
-        raise Error(f"dtype is {dtype}, expected f16, bf16, f32 or f64")
+        raise Error(f"dtype is {dtype}, expected {_dtypes.FLOATS}")
     if isinstance(codes, (int, list, tuple)) and not isinstance(codes, bool):
         codes = _listed(codes, of)
     opened = _kinds.open(codes)

@@ -15,7 +15,16 @@ from numera._formats import Format
 if TYPE_CHECKING:
     from numera._array import Array
 
-__all__ = ["given", "integers", "named", "same_codes", "whole", "wide_integers"]
+__all__ = [
+    "FLOATS",
+    "floating",
+    "given",
+    "integers",
+    "named",
+    "same_codes",
+    "whole",
+    "wide_integers",
+]
 
 _NUMPY_KINDS = "biufc"
 
@@ -45,6 +54,24 @@ def given(dtype: Any, wanted: str) -> np.dtype[Any]:
         return np.dtype(dtype)
     except (TypeError, ValueError):
         raise Error(f"dtype is {dtype}, expected {wanted}") from None
+
+
+FLOATS = "f16, bf16, f32 or f64"
+"""What values are decoded to."""
+
+
+def floating(dtype: Any) -> np.dtype[Any]:
+    """The type that an argument is, or that has this name as a format: ``f16``, which
+    NumPy takes for a number of 16 bytes."""
+    name = dtype if isinstance(dtype, str) else ""
+    if name == "bf16":
+        try:
+            from ml_dtypes import bfloat16
+        except ImportError:
+            raise Error("dtype bf16 needs ml_dtypes: pip install ml_dtypes") from None
+        return np.dtype(bfloat16)
+    words = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+    return given(words.get(name, dtype), FLOATS)
 
 
 def same_codes(a: Format, b: Format) -> bool:

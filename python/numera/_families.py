@@ -201,14 +201,17 @@ def block(
     >>> import numera
     >>> numera.block("f8E4M3FN", 32) == numera.format("mxfp8")
     True
+    >>> nvfp4 = numera.block("f4E2M1FN", 16, scale="f8E4M3FN", tensor_scale=True)
+    >>> nvfp4 == numera.format("nvfp4")
+    True
     """
     return _make(
         "block",
         element,
         size,
+        *(["tensor-scale"] if tensor_scale else []),
         scale=scale,
         rule=rule,
-        tensor_scale=tensor_scale or None,
         full_scale=full_scale,
         storage=storage,
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from numera import _arrays, _casts
 from numera._errors import Error
-from numera._formats import Format
+from numera._formats import Format, ScaledFormat
 from numera._kernels import Draw, Kernel, constants, find, function, number
 from numera._scaled import code_dtype
 from numera._sums import accumulator
@@ -33,7 +33,7 @@ def quire_words(format: Any) -> int:
     format = _casts.chosen(format)
     if format.family == "opaque":
         raise Error(f"only the library of {format.name} knows its accumulator")
-    bits = format.facts["quire_bits"]
+    bits = format.facts.get("quire_bits")
     if bits is None:
         raise Error(f"format {format.name} has no quire")
     return -(-bits // 64)
@@ -78,6 +78,8 @@ def round_quires(words: Any, format: Any, to: Any = None) -> np.ndarray[Any, Any
     format = _casts.chosen(format)
     to = format if to is None else _casts.chosen(to)
     count = quire_words(format)
+    if isinstance(to, ScaledFormat):
+        raise Error(f"'{to.name}' is a scaled format, expected one of numbers")
     words = _words(words, count, format)
     dtype = np.dtype(f"u{to.storage_bits // 8}")
     if code_dtype(to) in (1, 2):

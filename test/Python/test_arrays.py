@@ -234,6 +234,11 @@ def test_arguments_that_do_not_go_together_are_errors():
         numera.Error, match="dtype is int32, expected f16, bf16, f32 or f64"
     ):
         numera.decode(np.zeros(3, np.uint16), "bf16", np.int32)
+    words = np.zeros(3, np.uint16)
+    for name in ("f16", "f32", "f64", "bf16"):
+        values = numera.decode(words, "bf16", name)
+        assert numera.encode(values, "f64").tolist() == [0, 0, 0]
+        assert numera.array(values).format == numera.format(name)
     for name in ("posit8", "posit<8,2>"):
         with pytest.raises(
             numera.Error, match=f"dtype is {name}, expected f16, bf16, f32 or f64"

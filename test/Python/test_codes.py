@@ -218,6 +218,13 @@ def test_a_name_of_a_format_is_the_format():
             x.astype(name)
 
 
+def test_the_array_itself_has_the_format_that_is_asked_for():
+    x = numera.array([1.0, 2.0], "posit16")
+    assert x.astype("posit16", copy=False) is x.astype("posit<16,2>", copy=False) is x
+    assert x.astype("posit16") is not x and x.astype("f16", copy=False) is not x
+    assert x.astype(int, copy=False).tolist() == [1, 2]
+
+
 def test_a_sum_of_einstein_without_dimensions_has_none():
     x = numera.array([1.0, 2.0], "posit16")
     assert np.einsum("i,i", x, x).shape == ()

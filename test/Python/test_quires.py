@@ -174,5 +174,9 @@ def test_refusals(tmp_path):
         numera.round_quires(words, "bf16")
     with pytest.raises(numera.Error, match="has no quire"):
         numera.quire_words("lns<5,10>")
+    with pytest.raises(numera.Error, match="format mxfp4 has no quire"):
+        numera.quire_words("mxfp4")
+    with pytest.raises(numera.Error, match="'mxfp4' is a scaled format, expected one"):
+        numera.round_quires(words, "posit16", to="mxfp4")
     assert numera.merge_quires(words[:0], words[:0], "posit16").shape == (0, 4)
     assert numera.round_quires(words[:0], "posit16").shape == (0,)
