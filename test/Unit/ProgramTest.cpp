@@ -325,6 +325,10 @@ TEST(Program, NamesEntriesAsCAllows) {
   EXPECT_EQ(entrySymbol("2layers"), "_2layers");
   EXPECT_EQ(entrySymbol("exp"), "exp_");
   EXPECT_EQ(entrySymbol("double"), "double_");
+  for (const char *name :
+       {"class", "delete", "new", "NULL", "size_t", "int32_t", "co_await"})
+    EXPECT_EQ(entrySymbol(name), std::string(name) + "_");
+  EXPECT_EQ(entrySymbol("layer_0_t"), "layer_0_t");
 }
 
 } // namespace

@@ -27,7 +27,7 @@ std::optional<numera_dtype> numera::dtypeFromName(StringRef name) {
   return numera_dtype(unsigned(NUMERA_F32) + unsigned(found - names));
 }
 
-/// A name that a C program cannot define, or that its library has.
+/// A name that a program in C or C++ cannot define, or that its library has.
 static bool isTaken(StringRef name) {
   static constexpr StringLiteral keywords[] = {
       "auto",     "break",    "case",     "char",   "const",   "continue",
@@ -36,8 +36,21 @@ static bool isTaken(StringRef name) {
       "long",     "register", "restrict", "return", "short",   "signed",
       "sizeof",   "static",   "struct",   "switch", "typedef", "union",
       "unsigned", "void",     "volatile", "while",  "main"};
+  // Of C++, of C since 2023, and what the header includes.
+  static constexpr StringLiteral later =
+      "alignas alignof and and_eq asm bitand bitor bool catch char8_t "
+      "char16_t char32_t class co_await co_return co_yield compl concept "
+      "const_cast consteval constexpr constinit decltype delete "
+      "dynamic_cast explicit export false friend mutable namespace new "
+      "noexcept not not_eq nullptr operator or or_eq private protected "
+      "public reinterpret_cast requires static_assert static_cast template "
+      "this thread_local throw true try typeid typename typeof "
+      "typeof_unqual using virtual wchar_t xor xor_eq NULL offsetof";
+  // size_t, int32_t.
+  bool isType = name.ends_with("_t") && !name.drop_back(2).contains('_');
   LibFunc libraryFunction;
   return is_contained(keywords, name) ||
+         is_contained(split(later, ' '), name) || isType ||
          TargetLibraryInfoImpl(Triple(sys::getDefaultTargetTriple()))
              .getLibFunc(name, libraryFunction);
 }

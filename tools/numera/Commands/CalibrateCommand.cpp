@@ -53,6 +53,7 @@ private:
   Executable executable;
   std::optional<DataSet> data;
   std::map<std::string, Observation> observations;
+  bool hasNumbers = false; ///< among what was observed
 };
 
 } // namespace
@@ -156,6 +157,7 @@ bool Calibrate::pass(bool isFirst, host::Progress &progress) {
       if (!isObserved(output))
         continue;
       ArrayRef values(array.data<float>(), array.size());
+      hasNumbers |= !values.empty();
       Observation &observation =
           observations.try_emplace(output.name, format).first->second;
       if (!isFirst)
@@ -176,6 +178,8 @@ bool Calibrate::observe() {
   if (!pass(/*isFirst=*/true, progress) ||
       (needsSizes && !pass(/*isFirst=*/false, progress)))
     return false;
+  if (!observations.empty() && !hasNumbers)
+    return say("the inputs have no rows: there is nothing to scale");
   return !observations.empty() ||
          say(flags.model + " has no contraction of computed tensors: there is "
                            "nothing to scale");
