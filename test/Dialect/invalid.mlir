@@ -7,6 +7,16 @@ func.func private @a_family_is_misspelled(!numera.num<flaot<5, 7>>)
 
 // -----
 
+// expected-error@+1 {{'posit16' is a name, expected its spelling, posit<16,2>}}
+func.func private @a_name_is_no_spelling(!numera.num<posit16>)
+
+// -----
+
+// expected-error@+1 {{expected '<' behind 'posit', and parameters}}
+func.func private @a_family_without_parameters(!numera.num<posit>)
+
+// -----
+
 // expected-error@+1 {{bits is '65', expected an integer from 2 to 64}}
 func.func private @a_parameter_is_out_of_range(!numera.num<posit<65, 2>>)
 

@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import pickle
+import platform
 import signal
 import subprocess
 import sys
@@ -390,3 +391,29 @@ def test_an_interrupt_ends_the_compiler_of_a_source(tmp_path):
     thread.join()
     source.write_text(text)
     assert numera.register("mine", bits=16, source=source).width == 16
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="long double is another")
+def test_a_function_that_the_compiler_calls(tmp_path):
+    source = tmp_path / "lost.c"
+    source.write_text("""
+unsigned short lost_from(float x) { return (__int128)((long double)x * 3); }
+float lost_to(unsigned short x) { return x; }
+""")
+    given = {"bits": 16, "source": source}
+    given["operations"] = {"from_f32": "lost_from", "to_f32": "lost_to"}
+    # Other packages may have loaded the library for all of their process.
+    program = (
+        f"import numera, pathlib\ngiven = {given!r}\n".replace(
+            "PosixPath", "pathlib.Path"
+        )
+        + "try: numera.array([1.0], numera.register('lost16', **given))\n"
+        "except numera.Error as error: print(error)\n"
+    )
+    said = subprocess.check_output([sys.executable, "-c", program], text=True)
+    assert said.strip() == (
+        "cannot link the program: Symbols not found: [ __fixxfti ]; 'link' of a "
+        "library names those of the system that have them"
+    )
+    found = numera.register("found16", **given, link="gcc_s")
+    assert numera.array([1.0], found).codes.tolist() == [3]

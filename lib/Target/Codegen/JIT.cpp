@@ -157,10 +157,12 @@ static Error materialize(orc::LLJIT &jit, StringRef entry) {
   if (first.empty())
     return address.takeError();
   consumeError(address.takeError());
-  return createStringError(
-      "cannot link the program: " + StringRef(first).split('\n').first +
-      (StringRef(first).contains("relocation") ? "; compile it with -fPIC"
-                                               : ""));
+  StringRef line = StringRef(first).split('\n').first, hint;
+  if (StringRef(first).contains("relocation"))
+    hint = "; compile it with -fPIC";
+  else if (line.contains("Symbols not found"))
+    hint = "; 'link' of a library names those of the system that have them";
+  return createStringError("cannot link the program: " + line + hint);
 }
 
 /// Destructors of what an initializer makes would run when this process ends,

@@ -7,6 +7,7 @@
 #include "FormatSyntax.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Registry/Formats/Words.h"
+#include "numera/Registry/Registry.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -43,6 +44,18 @@ static ParseResult parseArgument(AsmParser &parser, bool isOpaque,
   return parseArgument(parser, isOpaque, text);
 }
 
+/// Says what a word without parameters is, which may be the name of a format.
+static void explainName(AsmParser &parser, SMLoc place, StringRef word) {
+  std::string unknown;
+  Format named = Registry().lookupFormat(word, unknown);
+  InFlightDiagnostic error = parser.emitError(place);
+  if (named)
+    error << "'" << word << "' is a name, expected its spelling, "
+          << named.spelling();
+  else
+    error << "expected '<' behind '" << word << "', and parameters";
+}
+
 Format parseFormat(AsmParser &parser) {
   SMLoc start = parser.getCurrentLocation();
   StringRef family;
@@ -56,8 +69,13 @@ Format parseFormat(AsmParser &parser) {
     first = false;
     return parseArgument(parser, isOpaque, text);
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
-                                     argument))
+  if (failed(parser.parseOptionalLess())) {
+    explainName(parser, start, family);
+    return {};
+  }
+  if (failed(parser.parseOptionalGreater()) &&
+      (failed(parser.parseCommaSeparatedList(argument)) ||
+       failed(parser.parseGreater())))
     return {};
   SpellingError error;
   Format format = parseFormatSpelling(text + ">", error);
