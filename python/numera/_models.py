@@ -96,8 +96,9 @@ def source_of(model: Any, given: Mapping[str, Any]) -> Model:
         },
     }
     if isinstance(policy, Mapping):
-        chosen = {"default": options.pop("format"), **policy}
-        chosen["accumulate"] = options.pop("accumulate") or policy.get("accumulate")
+        chosen = dict(policy)
+        for key, option in (("default", "format"), ("accumulate", "accumulate")):
+            chosen[key] = options.pop(option) or policy.get(key)
         request.add_policy(chosen)
     elif policy is not None:
         request.add_file(policy)
@@ -121,7 +122,8 @@ def _outputs(wanted: Any) -> str | None:
     """What results are, as an option of the library."""
     if wanted is None or isinstance(wanted, str):
         return wanted
-    words = ["model" if word is None else word for word in wanted]
+    listed = wanted if isinstance(wanted, (list, tuple)) else ()
+    words = ["model" if word is None else word for word in listed]
     if not words or not all(isinstance(word, str) for word in words):
         raise Error(
             f"output_as is {wanted!r}, expected 'f32', 'f64', 'storage' or None, "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Files that commands write: links, pipes, and a standard output that is closed."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -51,6 +52,17 @@ def test_a_folder_is_no_file(tmp_path):
         open(made, "wb").close()
         raise KeyError
     assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_is_read_only(tmp_path, monkeypatch):
+    def refuse(path, *_):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+    monkeypatch.setattr(os, "remove", refuse)
+    path = tmp_path / "x.csv"
+    line = f"^cannot write {path}: Read-only file system$"
+    with pytest.raises(numera.Error, match=line), whole(path) as made:
+        refuse(made)
 
 
 def test_a_program_is_imported_through_a_link(tmp_path):

@@ -91,6 +91,8 @@ def test_each_result_is_codes_or_numbers():
         numera.compile(text, format="posit8", output_as=["storage", None])
     with pytest.raises(numera.Error, match="output_as is .3., expected 'f32'"):
         numera.compile(text, format="posit8", output_as=[3])
+    with pytest.raises(numera.Error, match="output_as is 3, expected 'f32'"):
+        numera.compile(text, format="posit8", output_as=3)
 
 
 def test_a_policy_has_formats_for_parts_of_a_model():
@@ -110,6 +112,8 @@ def test_a_policy_has_formats_for_parts_of_a_model():
     assert product.policy["format"] == "f8E4M3FN"
     assert "float<8, 7>" in product.mlir()
     # An argument goes before the default.
+    both = numera.compile(MATMUL, format="posit16", policy={"default": "bf16"})
+    assert both.policy["format"] == "posit16"
     product = numera.compile(MATMUL, format="posit16", policy={"accumulate": "quire"})
     assert product.policy["accumulate"] == "quire"
     assert product.policy["format"] == "posit16"

@@ -52,7 +52,7 @@ def whole(path: Path) -> Iterator[str]:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise Error(f"cannot write {text}: {reason}") from None
     finally:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # none was made, or none can be
             os.remove(made)
 
 
