@@ -169,13 +169,20 @@ static std::vector<float> asConstants(const RoundTrip &trip,
 /// True if numbers that are values already keep their scales: these are the
 /// powers of two of their largest, all of which the scales' format has, and no
 /// element is beyond the binade of full scale, as those of posits and the least
-/// of integers are.
+/// of integers are. Negative numbers, which elements without a sign lose, may
+/// have made the scales: the binade is then whole.
 static bool keepsValues(const ScaledFormat &format) {
   const FormatFamily &family = format.element.getFamily();
   const Format &scale = format.scaling.scale;
   FormatFamily::Range scales = scale.getFamily().range(scale);
   int32_t emax = std::ilogb(format.fullScale());
-  return format.scaling.rule == ScaleRule::Floor &&
+  Unpacked largest =
+      family.decode(format.element, family.largest(format.element));
+  bool isSigned =
+      family.decode(format.element, family.lowest(format.element)).negative;
+  bool isWhole = countl_one(largest.significand) ==
+                 family.precisionAt(format.element, largest.exponent);
+  return (isSigned || isWhole) && format.scaling.rule == ScaleRule::Floor &&
          scales.leastExponent <= -127 && scales.maxExponent >= 127 &&
          all_of(ArrayRef{family.lowest(format.element),
                          family.largest(format.element)},
