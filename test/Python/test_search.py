@@ -322,8 +322,15 @@ def test_energy_is_that_of_the_operations_by_a_table(tmp_path):
         ({"trials": 2.5}, "trials is 2.5, expected a whole number"),
         ({"rounding": "up"}, "rounding is part of each format, such as"),
         ({"policy": {"weights": "f16"}}, "policy has 'weights', which no layer"),
+        (
+            {"policy": {"rules": [{"match": "*", "format": "f32"}]}},
+            "the rules of the policy match all layers: there is none to search",
+        ),
         ({"formats": []}, "no formats, expected one or more"),
-        ({"budget": None, "sqnr": 500}, "no policy of 2 reaches an SQNR of 500 dB; "),
+        (
+            {"budget": None, "sqnr": 500},
+            "no policy of 2 reaches an SQNR of 500 dB; the b",
+        ),
         ({"metric": "top3"}, "unknown metric 'top3'"),
         ({"labels": None}, "metric 'top1' needs labels"),
     ],

@@ -78,7 +78,7 @@ class Goal(NamedTuple):
             wanted.append(f"an SQNR of {self.sqnr:g} dB")
             found.append(f"{max(t.sqnr or -math.inf for t in values):.4g} dB")
         return (
-            f"no policy of {len(trials)} reaches {' and '.join(wanted)}; the most is "
+            f"no policy of {len(trials)} reaches {' and '.join(wanted)}; the best is "
             f"{' and '.join(found)}"
         )
 

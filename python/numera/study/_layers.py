@@ -143,6 +143,8 @@ def find(
                 operations,
             )
         )
+    if not found and any(row["name"] in addresses for row in rows):
+        raise Error("the rules of the policy match all layers: there is none to search")
     if not found:
         raise Error("the model has no layers that a rule of a policy can name")
     return found
