@@ -46,6 +46,9 @@ static std::string checkName(StringRef name) {
     return "'" + name.str() +
            "' is not a valid format name, expected letters, digits and '_', no "
            "digit first";
+  if (name == "numera" || name.starts_with("numera_"))
+    return "functions of '" + name.str() +
+           "' would have names of the runtime, choose another name";
   std::string unknown;
   Registry registry;
   if (registry.lookupFormat(name, unknown) ||
