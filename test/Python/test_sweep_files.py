@@ -260,6 +260,7 @@ def test_the_command_does_the_same(tmp_path):
         (["--formats", "float<9..8,1>"], "the range 9..8 is empty"),
         (["--divide", "0"], "--divide is 0, expected a number that is not 0"),
         (["--plot", tmp_path / "x.abc"], "no picture ends in '.abc'"),
+        (["--csv", "-"], "cannot write -: standard output has the words, expected a"),
         (["--csv", "/none/x.csv"], "cannot write /none/x.csv: no folder /none"),
         (["--workers", "many"], "argument --workers: invalid int value: 'many'"),
         (["--load", "none.yaml"], "cannot read none.yaml: No such file"),

@@ -18,7 +18,7 @@ from numera.reports._command import add as add_report
 from numera.study import _limits, _options, _yaml
 from numera.study._costs import cost
 from numera.study._data import DataSet
-from numera.study._output import plain, say
+from numera.study._output import check_path, plain, say
 from numera.study._result import Sweep
 from numera.study._run import sweep
 from numera.study._search import search
@@ -249,9 +249,7 @@ def _cost(*, as_json: bool, rows: int, table: str, **given: Any) -> int:
 def _check_outputs(csv: str | None, plot: str | None) -> None:
     """Before hours are spent on what cannot be written."""
     for path in filter(None, (csv, plot)):
-        folder = os.path.dirname(path) or "."
-        if not os.path.isdir(folder):
-            raise Error(f"cannot write {path}: no folder {folder}")
+        check_path(path)
     if plot:
         try:
             from matplotlib.backends.backend_agg import FigureCanvasAgg

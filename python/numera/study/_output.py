@@ -20,6 +20,7 @@ from numera._request import Path
 
 __all__ = [
     "check_page",
+    "check_path",
     "described",
     "described_one",
     "name_of",
@@ -27,6 +28,16 @@ __all__ = [
     "say",
     "whole",
 ]
+
+
+def check_path(path: Path) -> None:
+    """Refuses what is no file, before time is spent on it."""
+    text = os.fspath(path)
+    if text == "-":
+        raise Error("cannot write -: standard output has the words, expected a file")
+    folder = os.path.dirname(text) or "."
+    if not os.path.isdir(folder):
+        raise Error(f"cannot write {text}: no folder {folder}")
 
 
 @contextlib.contextmanager
@@ -73,9 +84,7 @@ def say(text: Any) -> None:
 
 def check_page(path: Path) -> None:
     """Before time is spent on what cannot be written."""
-    folder = os.path.dirname(os.fspath(path)) or "."
-    if not os.path.isdir(folder):
-        raise Error(f"cannot write {os.fspath(path)}: no folder {folder}")
+    check_path(path)
     try:
         import grandalf
         import jinja2
