@@ -120,8 +120,11 @@ double Definition::scale(float amax, std::optional<float> tensorScale) const {
   bool isAbsmax = scaling.rule == ScaleRule::Absmax;
   if (isAbsmax && isF32 && full >= 0x1p127)
     return 1;
-  if (!(isAbsmax && isF32) && !std::isfinite(amax))
-    return NAN;
+  if (!(isAbsmax && isF32) && !std::isfinite(amax)) {
+    if (scaling.scale.getFamily().range(scaling.scale).hasNaN)
+      return NAN;
+    return isAbsmax && std::isinf(amax) ? stored(amax) : least();
+  }
   if (amax == 0)
     return least();
   switch (scaling.rule) {
