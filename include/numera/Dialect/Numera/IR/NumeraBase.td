@@ -36,6 +36,7 @@ def Numera_Dialect : Dialect {
     of i32 of the result's shape, whose lowest bits are the random bits. No
     other operation has this operand.
   }];
+  let hasCanonicalizer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"]; // of flags
   let useDefaultAttributePrinterParser = 1;
