@@ -46,11 +46,20 @@ Graph::expand(Node &caller, StringRef text,
   for (auto [name, tensor] : inputs)
     if (tensor)
       inner.tensors[name] = *tensor;
+  // Numbers in the text are f32, beside f64 the same in f64.
+  bool isDouble = llvm::any_of(inputs, [](auto &input) {
+    return input.second && input.second->dataType == type::Double;
+  });
   Enter entered(*this, inner);
   for (onnx::NodeProto &node : parseNodes(text)) {
     node.set_name(caller.name());
     if (failed(importNode(node)))
       return std::nullopt;
+    if (isDouble && node.op_type() == "Constant" &&
+        node.attribute(0).name() == "value_float") {
+      Tensor &number = inner.tensors[node.output(0)];
+      number = convertTo(caller.emit, number, type::Double);
+    }
   }
   SmallVector<Tensor> results;
   for (StringRef name : outputs) {

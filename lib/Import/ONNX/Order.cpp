@@ -130,6 +130,8 @@ static LogicalResult cumulate(Node &node, int64_t axis) {
   bool isProduct = node.op() == "CumProd";
   if (node.failed())
     return failure();
+  if (llvm::any_of(x.shape, [](Dim size) { return size.is(0); }))
+    return node.finish(x); // no place that a slice could begin at
   Emitter &emit = node.emit;
   LocBuilder &b = emit.b;
   Dim steps = x.shape[axis];
