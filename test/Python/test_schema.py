@@ -71,7 +71,18 @@ formats: {a: {family: float, exponent: 5, mantissa: 7, rounding: sideways}}
 formats: {a: {family: float, exponent: 5, mantissa: 7, specials: odd}}
 formats: {a: {family: float, exponent: 5, mantissa: 7, operations: {mull: {rounding: up}}}}
 formats: {a: {family: float, exponent: 5, mantissa: 7, operations: {mul: {round: up}}}}
+formats: {a: {family: float, exponent: 17, mantissa: 7}}
+formats: {a: {family: float, exponent: 5, mantissa: 53}}
+formats: {a: {family: float, exponent: 5}}
+formats: {a: {family: float, exponent: 5, mantissa: 7, rounding: stochastic, random-bits: 33}}
+formats: {a: {family: fixed, integer: 65, fraction: 0}}
+formats: {a: {family: posit, bits: 65, es: 2}}
+formats: {a: {family: posit, bits: 8, es: 5}}
 formats: {a: {family: posit, bits: 8, mantissa: 3}}
+formats: {a: {family: posit, es: 2}}
+formats: {a: {family: takum}}
+formats: {a: {family: lns, integer: 12, fraction: 4}}
+formats: {a: {family: opaque, bits: 257}}
 formats: {a: {family: opaque}}
 formats: {a: {family: opaque, bits: 8, proofs: maybe}}
 formats: {a: {family: block, element: i8}}

@@ -7,6 +7,7 @@
 
 #include "Keys.h"
 #include "numera/Registry/Formats/FormatFamily.h"
+#include "numera/Registry/Formats/ParameterReader.h"
 #include "numera/Registry/Formats/Words.h"
 #include "numera/Registry/Scaling/Scaling.h"
 #include "llvm/ADT/STLExtras.h"
@@ -30,6 +31,9 @@ static Value number() { return ofType("number"); }
 
 static Value integer(int64_t least) {
   return Object{{"type", "integer"}, {"minimum", least}};
+}
+static Value integer(int64_t least, int64_t most) {
+  return Object{{"type", "integer"}, {"minimum", least}, {"maximum", most}};
 }
 
 /// One of some words. Readers of YAML take `on`, `off`, `true` and `false` for
@@ -90,8 +94,17 @@ struct KeysOfFamily : FormatFamily {
       known.append({"rounding", "random-bits"});
     return known;
   }
+  static ParameterReader::Asked askedBy(const FormatFamily &family) {
+    ParameterReader::Asked asked;
+    ParameterReader reader(family, asked);
+    SmallVector<int32_t> parameters;
+    (void)(family.*&KeysOfFamily::read)(reader, parameters);
+    return asked;
+  }
 };
 } // namespace
+
+static constexpr int64_t mostRandomBits = 32;
 
 // ---- Mappings
 
@@ -126,7 +139,7 @@ static Value ofRoles(Value value) {
 
 static Value changes() {
   Values values = {{"rounding", word(supported(roundingWords()))},
-                   {"random-bits", integer(1)},
+                   {"random-bits", integer(1, mostRandomBits)},
                    {"overflow", word(supported(overflowWords()))},
                    {"truncate-operands", integer(0)}};
   Object properties;
@@ -138,7 +151,8 @@ static Value changes() {
                 {"additionalProperties", false}};
 }
 
-static Value ofParameter(const FormatFamily &family, StringRef key) {
+static Value ofParameter(const FormatFamily &family, StringRef key,
+                         const ParameterReader::Asked &asked) {
   if (key == "rounding")
     return word(supported(roundingWords()));
   if (key == "overflow")
@@ -149,6 +163,11 @@ static Value ofParameter(const FormatFamily &family, StringRef key) {
     return word({"true", "false", "unsigned"});
   if (key == "infinities")
     return word({"true", "false"});
+  if (key == "random-bits")
+    return integer(1, mostRandomBits);
+  for (const ParameterReader::Asked::Integer &each : asked.integers)
+    if (each.key == key)
+      return integer(each.least, each.most);
   SmallVector<StringRef> words;
   for (StringRef each : family.words())
     if (family.keyOfWord(each) == key)
@@ -159,6 +178,7 @@ static Value ofParameter(const FormatFamily &family, StringRef key) {
 }
 
 static Value ofOpaque() {
+  constexpr int64_t mostOpaqueBits = 256;
   Value function = oneOf({text(), integer(0)});
   Values identities = {{"library", text()}};
   for (StringRef key : keys::identities)
@@ -173,7 +193,7 @@ static Value ofOpaque() {
   return mapping(
       known,
       {{"family", word({"opaque"})},
-       {"bits", integer(1)},
+       {"bits", integer(1, mostOpaqueBits)},
        {"carrier", word({"f32", "f64"})},
        {"fallback", word({"f32", "f64"})},
        {"derive", oneOrMore(word([] {
@@ -194,11 +214,15 @@ static Value ofFamily(const FormatFamily &family) {
   Values values = {{"family", word({family.name()})},
                    {"operations", changes()}};
   std::vector<StringRef> known = {"family", "operations"};
+  std::vector<StringRef> required = {"family"};
+  ParameterReader::Asked asked = KeysOfFamily::askedBy(family);
   for (StringRef key : KeysOfFamily::of(family)) {
     known.push_back(key);
-    values.push_back({key, ofParameter(family, key)});
+    if (llvm::is_contained(asked.required, key))
+      required.push_back(key);
+    values.push_back({key, ofParameter(family, key, asked)});
   }
-  return mapping(known, values, {"family"});
+  return mapping(known, values, required);
 }
 
 static Value ofScaled(StringRef family, ArrayRef<StringRef> known) {

@@ -40,12 +40,18 @@ bool ParameterReader::checkKeys(llvm::ArrayRef<llvm::StringRef> known,
 }
 
 bool ParameterReader::require(llvm::StringRef key) {
+  if (asked) {
+    asked->required.push_back(key.str());
+    return true;
+  }
   return has(key) || fail(key, "'" + key + "' is missing, family '" +
                                    family.name() + "' needs it");
 }
 
 bool ParameterReader::readInteger(llvm::StringRef key, int32_t least,
                                   int32_t most, int32_t &value) {
+  if (asked)
+    asked->integers.push_back({key.str(), least, most});
   int index = indexOf(key);
   if (index < 0)
     return true;

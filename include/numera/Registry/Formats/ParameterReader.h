@@ -8,11 +8,27 @@
 
 #include "numera/Registry/Formats/FormatFamily.h"
 #include "numera/Registry/Formats/Words.h"
+#include <string>
+#include <vector>
 
 namespace numera {
 
 class ParameterReader {
 public:
+  /// What a family asks a reader for; the schema of configurations says it.
+  struct Asked {
+    struct Integer {
+      std::string key;
+      int32_t least, most;
+    };
+    std::vector<Integer> integers;
+    std::vector<std::string> required;
+  };
+
+  /// Of no parameters: notes what is asked for, and lets everything be.
+  ParameterReader(const FormatFamily &family, Asked &asked)
+      : family(family), error(ignored), asked(&asked) {}
+
   ParameterReader(const FormatFamily &family,
                   llvm::ArrayRef<Parameter> parameters, ParameterError &error)
       : family(family), parameters(parameters), error(error) {}
@@ -51,7 +67,9 @@ private:
 
   const FormatFamily &family;
   llvm::ArrayRef<Parameter> parameters;
+  ParameterError ignored = {};
   ParameterError &error;
+  Asked *asked = nullptr;
 };
 
 } // namespace numera
