@@ -47,6 +47,13 @@ def orders():
              node("Mul", ["x", "h"], ["half"])]
     constants = [("two", np.float32(2)), ("h", np.float32(.5)), ("c", np.bool_(True))]
     same(run(nodes, x, constants), x * 2.5 + np.maximum(x / 2, 0))
+    # Names of a body are its own: `half` is a later node's, too.
+    body = helper.make_graph([node("Mul", ["x", "x"], ["half"]),
+                              node("Add", ["half", "x"], ["z"])], "b", [], [scalar])
+    nodes = [node("If", ["c"], ["chosen"], then_branch=body, else_branch=other),
+             node("Mul", ["chosen", "h"], ["half"]),
+             node("Add", ["half", "x"], ["y"])]
+    same(run(nodes, x, constants[1:]), (x * x + x) / 2 + x)
 
 
 def running_sums():

@@ -212,6 +212,12 @@ def test_a_number_for_each_element_that_a_mask_says(dims):
                 net(x, mask, numbers), model(x, mask, numbers), strict=True
             ):
                 assert torch.allclose(found, expected)
+    mask = torch.zeros(x.shape[:dims], dtype=torch.bool)
+    mask.view(-1)[:3] = True
+    for count in (2, 5):
+        numbers = torch.randn(count, *x.shape[dims:])
+        with torch.no_grad(), pytest.raises(numera.Error, match="out-of-bounds"):
+            net(x, mask, numbers)
 
 
 def test_windows_of_a_tensor():

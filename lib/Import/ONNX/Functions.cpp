@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Graph.h"
+#include "NodeOrder.h"
 #include "Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -158,8 +159,8 @@ LogicalResult Graph::importFunction(Node &node,
     if (i >= int(node.inputs.size()) || !node.inputs[i])
       absent.push_back(function.input(i));
   Enter entered(*this, inner);
-  for (const onnx::NodeProto &original : function.node()) {
-    onnx::NodeProto copy = original;
+  for (const onnx::NodeProto *original : inOrder(function.node())) {
+    onnx::NodeProto copy = *original;
     bindAttributes(copy, call);
     for (std::string &name : *copy.mutable_input())
       if (llvm::is_contained(absent, name))

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 #include "Graph.h"
 #include "List.h"
+#include "NodeOrder.h"
 #include "Operators.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -11,7 +12,6 @@
 #include "numera/Dialect/Numera/IR/Operator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include <onnx/onnx_pb.h>
 
 using namespace mlir;
@@ -322,60 +322,8 @@ LogicalResult Graph::importNode(const onnx::NodeProto &nodeProto) {
   return success();
 }
 
-/// Calls `read` with the names that a node reads, those of its bodies included.
-static void forEachRead(const onnx::NodeProto &node,
-                        llvm::function_ref<void(StringRef)> read) {
-  for (const std::string &name : node.input())
-    read(name);
-  for (const onnx::AttributeProto &attribute : node.attribute()) {
-    if (!attribute.has_g())
-      continue;
-    for (const onnx::NodeProto &inner : attribute.g().node())
-      forEachRead(inner, read);
-    for (const onnx::ValueInfoProto &output : attribute.g().output())
-      read(output.name());
-  }
-}
-
-/// The nodes, each behind those that it reads. The standard asks for such an
-/// order, and not every tool keeps it; nodes that do stay where they are. In a
-/// circle a node comes first that reads what is not there yet.
-static std::vector<const onnx::NodeProto *>
-inOrder(const onnx::GraphProto &graph) {
-  enum State : uint8_t { New, Open, Done };
-  llvm::StringMap<int> definers;
-  for (int i = 0; i < graph.node_size(); ++i)
-    for (const std::string &name : graph.node(i).output())
-      definers.try_emplace(name, i);
-  std::vector<State> states(size_t(graph.node_size()), New);
-  std::vector<const onnx::NodeProto *> order;
-  SmallVector<int> work;
-  for (int first = 0; first < graph.node_size(); ++first) {
-    work.push_back(first);
-    while (!work.empty()) {
-      int i = work.back();
-      State &state = states[size_t(i)];
-      if (state != New) {
-        work.pop_back();
-        if (state == Open)
-          order.push_back(&graph.node(i));
-        state = Done;
-        continue;
-      }
-      state = Open;
-      forEachRead(graph.node(i), [&](StringRef name) {
-        auto found = definers.find(name);
-        if (!name.empty() && found != definers.end() &&
-            states[size_t(found->second)] == New)
-          work.push_back(found->second);
-      });
-    }
-  }
-  return order;
-}
-
 LogicalResult Graph::importNodes(const onnx::GraphProto &graph) {
-  for (const onnx::NodeProto *node : inOrder(graph))
+  for (const onnx::NodeProto *node : inOrder(graph.node()))
     if (failed(importNode(*node)))
       return failure();
   return success();

@@ -244,25 +244,13 @@ Error numera::writeObject(raw_ostream &stream, const Triple &triple,
   return Error::success();
 }
 
-/// A symbol as assemblers take any name.
-static std::string quoted(StringRef name) {
-  std::string text = "\"";
-  for (char letter : name) {
-    if (letter == '"' || letter == '\\')
-      text += '\\';
-    text += letter;
-  }
-  return text + '"';
-}
-
 void numera::writeAssembly(raw_ostream &stream, const Triple &triple,
                            ArrayRef<CodeConstant> constants) {
   constexpr size_t wordsOfLine = 4;
   bool areFar = isFar(triple, constants);
   for (const CodeConstant &constant : constants) {
-    std::string name = quoted(constant.symbol);
-    stream << "\t.section\t"
-           << quoted((sectionPrefix(areFar) + constant.symbol).str())
+    StringRef name = constant.symbol; // of letters that assemblers take
+    stream << "\t.section\t" << sectionPrefix(areFar) << name
            << (areFar ? ",\"al\"" : ",\"a\"") << ",@progbits\n"
            << "\t.p2align\t" << Log2_64(LargeConstants::alignment)
            << "\n\t.hidden\t" << name << "\n\t.globl\t" << name << "\n\t.type\t"

@@ -3,6 +3,7 @@
 #include "LargeConstants.h"
 #include "numera/Dialect/Numera/IR/SharedElements.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
 
@@ -34,11 +35,15 @@ static StringSet<> readByHooks(mlir::ModuleOp lowered) {
   return names;
 }
 
-/// Where a linker sees it, the model's name could be that of a C function.
+/// Where a linker sees it, the model's name could be that of a C function, and
+/// what else than letters it has could mean something: a version, behind `@`.
 static std::string symbolOf(StringRef prefix, StringRef name,
-                            const mlir::SymbolTable &symbols) {
-  std::string symbol = (prefix + name).str();
-  while (symbols.lookup(symbol))
+                            const mlir::SymbolTable &symbols,
+                            StringSet<> &taken) {
+  std::string symbol = prefix.str();
+  for (char letter : name)
+    symbol += isAlnum(letter) || letter == '_' || letter == '.' ? letter : '_';
+  while (symbols.lookup(symbol) || !taken.insert(symbol).second)
     symbol += '_';
   return symbol;
 }
@@ -56,10 +61,11 @@ LargeConstants::LargeConstants(mlir::ModuleOp lowered, bool isLinked,
                                StringRef prefix)
     : lowered(lowered) {
   mlir::SymbolTable symbols(lowered);
-  StringSet<> kept = readByHooks(lowered);
+  StringSet<> kept = readByHooks(lowered), symbolsTaken;
   for (auto global : lowered.getOps<mlir::LLVM::GlobalOp>())
     if (isLarge(global) && !kept.contains(global.getSymName()))
-      take(global, symbolOf(prefix, global.getSymName(), symbols));
+      take(global,
+           symbolOf(prefix, global.getSymName(), symbols, symbolsTaken));
   StringMap<std::string> names;
   for (auto [entry, constant] : zip_equal(taken, all))
     names[entry.first.getSymName()] = constant.symbol;

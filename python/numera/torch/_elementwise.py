@@ -80,9 +80,12 @@ def index_put(
     if guard_or_false(values.numel() == torch.Size(own).numel()):
         values = values.reshape(own)
     else:
-        # Which of the numbers it is. There may be none: one more is never taken.
-        place = (mask.reshape(-1).long().cumsum(0) - 1).clamp_min(0)
-        rows = aten.cat([values, values.new_zeros([1, *values.shape[1:]])])
+        # Which of the numbers it is, behind one that is never taken. With more or
+        # fewer of them than elements, no such place is there: an error as it runs.
+        count = values.shape[0]
+        place = mask.reshape(-1).long().cumsum(0)
+        place = place + (count - mask.sum()) * (count + 1)
+        rows = aten.cat([values.new_zeros([1, *values.shape[1:]]), values])
         values = rows.index_select(0, place).reshape([*mask.shape, *rows.shape[1:]])
     mask = mask.reshape([*mask.shape, *[1] * len(inner)])
     return torch.where(mask, self + values if accumulate else values, self)

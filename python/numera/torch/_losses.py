@@ -184,7 +184,7 @@ def _blind(query: Tensor, is_causal: bool, mask: Tensor | None) -> Tensor | None
     attention is zero there. None if there are none."""
     if mask is None:
         return None
-    allowed = mask if mask.dtype == torch.bool else mask > -math.inf
+    allowed = mask if mask.dtype == torch.bool else ~(mask <= -math.inf)  # or NaN
     if is_causal:
         row = torch.arange(query.shape[-2], device=query.device).unsqueeze(1)
         allowed = allowed & (torch.arange(mask.shape[-1], device=query.device) <= row)
