@@ -14,10 +14,11 @@ from numera._errors import Error
 from numera._families import block, fixed, float, lns, posit, scaled, takum
 from numera._finfo import FormatInfo
 from numera._formats import Code, Format, ScaledFormat, Table, format, formats, load
-from numera._functions import dot, matmul, mean, sum
+from numera._functions import mean, sum
 from numera._import import import_model
 from numera._kernels import stochastic
 from numera._lowering import lowering
+from numera._products import dot, matmul
 from numera._programs import Program, Statistics, compile, open
 from numera._quires import merge_quires, quire_words, round_quires
 from numera._register import register

@@ -109,6 +109,13 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         """With its axes in the other order."""
         return self._with(self._codes.T)
 
+    @property
+    def mT(self) -> Array:
+        """With its last two axes in the other order."""
+        if self.ndim < 2:
+            raise Error(f"mT is of matrices, found {self.ndim} dimensions")
+        return self.swapaxes(-1, -2)
+
     def _with(self, codes: Any) -> Array:
         """Other codes of the format."""
         made = object.__new__(Array)
@@ -313,29 +320,6 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
     def copy(self) -> Array:
         """As NumPy's."""
         return self._with(self._codes.copy())
-
-    def sum(self, axis: Any = None, *, keepdims: bool = False, accumulate: Any = None):
-        """See :func:`numera.sum`."""
-        from numera import _functions
-
-        return _functions.sum(self, axis, keepdims=keepdims, accumulate=accumulate)
-
-    def mean(self, axis: Any = None, *, keepdims: bool = False, accumulate: Any = None):
-        """See :func:`numera.mean`."""
-        from numera import _functions
-
-        return _functions.mean(self, axis, keepdims=keepdims, accumulate=accumulate)
-
-    def dot(self, other: Any, *, accumulate: Any = None) -> Array:
-        """See :func:`numera.dot`."""
-        from numera import _functions
-
-        return _functions.dot(self, other, accumulate=accumulate)
-
-    def sort(self, axis: int = -1) -> None:
-        """As NumPy's, in place: NaN and NaR last."""
-        in_order: Any = np.sort(self, axis)
-        self._codes[...] = in_order._codes
 
 
 class Flat:

@@ -29,6 +29,34 @@ def sign(x: Array) -> Array:
     return signs
 
 
+def _rest(a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """What is left of a division, with the divisor's sign, and where that turned it."""
+    rest: Any = np.fmod(a, b)
+    turned = (rest != 0) & ((rest < 0) != (b < 0))
+    signed = np.where(rest == 0, np.copysign(rest, b), rest)
+    return rest, np.where(turned, rest + b, signed), turned
+
+
+def remainder(a: Array, b: Array) -> Any:
+    """``a % b`` as of NumPy: ``fmod``, plus the divisor where the signs differ, each
+    step rounded. In floats and fixed point ``fmod`` is exact, so that the remainder
+    is rounded once."""
+    return _rest(a, b)[1]
+
+
+def divmod(a: Array, b: Array) -> tuple[Any, Any]:
+    """``a // b`` and ``a % b`` in NumPy's steps, each rounded: without what is left,
+    ``a`` is divided, and the quotient brought to the next whole number."""
+    rest, signed, turned = _rest(a, b)
+    quotient: Any = (a - rest) / b
+    quotient = np.where(turned, quotient - 1, quotient)
+    whole: Any = np.floor(quotient)
+    whole = np.where(quotient - whole > 0.5, whole + 1, whole)
+    plain: Any = a / b
+    whole = np.where(quotient == 0, np.copysign(quotient, plain), whole)
+    return np.where(b == 0, plain, whole), signed
+
+
 def diff(a: Array, n: int = 1, axis: int = -1) -> Array:
     """Differences of elements that follow one another, each rounded."""
     if n < 0:

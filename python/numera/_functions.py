@@ -18,7 +18,7 @@ from numera._array import Array, array, operand
 from numera._errors import Error
 from numera._formats import Format
 
-__all__ = ["dot", "matmul", "mean", "sum"]
+__all__ = ["mean", "sum"]
 
 
 def formatted(what: str, *arrays: Any) -> Format:
@@ -44,6 +44,22 @@ def stored(result: Any, out: Any) -> Any:
         raise Error(f"out has shape {out.shape}, expected {result.shape}")
     out._codes[...] = operand(result, out._format, "as result with")._codes
     return out
+
+
+def nearest(x: Any, fmt: Format) -> Array:
+    """Numbers that are no data, rounded; to nearest where the format draws (R8)."""
+    draws = fmt.family != "opaque" and fmt.rounding == "stochastic"
+    return array(x, fmt, rounding="nearest-even" if draws else None)
+
+
+def listed(x: Any, fmt: Format) -> Array:
+    """What joins an array of a format, or a list of numbers, which are rounded."""
+    return operand(nearest(x, fmt) if isinstance(x, (list, tuple)) else x, fmt, "with")
+
+
+def present(module: Any, **ours: Any) -> dict[Any, Callable[..., Any]]:
+    """By NumPy's functions of these names, as far as it has them: from 2.0 on."""
+    return {getattr(module, n): f for n, f in ours.items() if hasattr(module, n)}
 
 
 def refused(**options: Any) -> None:
@@ -74,6 +90,58 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     return tuple(normal)
 
 
+def rows(x: Array, axis: Any) -> tuple[Array, tuple[int, ...]]:
+    """With the axes that a function reduces as one, the last; and which they are."""
+    axes = axes_of(axis, x.ndim)
+    rest = [d for d in range(x.ndim) if d not in axes]
+    moved = x._codes.transpose(*rest, *axes) if x.ndim else x._codes
+    count = math.prod(x.shape[d] for d in axes)
+    return x._with(moved.reshape(*(x.shape[d] for d in rest), count)), axes
+
+
+def with_first(codes: Any, axis: int, initial: Any, fmt: Format) -> Any:
+    """With one more element along an axis, before the others, where there is one."""
+    if initial is None:
+        return codes
+    shape = (*codes.shape[:axis], 1, *codes.shape[axis + 1 :])
+    first = np.full(shape, operand(initial, fmt, "as initial with")._codes)
+    return np.concatenate([first, codes], axis)
+
+
+def taken(x: Array, where: Any) -> np.ndarray[Any, Any]:
+    """Which elements a reduction takes."""
+    where = np.asarray(where, bool)
+    try:
+        return np.broadcast_to(where, x.shape)
+    except ValueError:
+        raise Error(
+            f"where has shape {where.shape}, expected one that goes with {x.shape}"
+        ) from None
+
+
+def _chosen(x: Array, where: Any, rest: int) -> Array:
+    """With a number that changes no result in place of what ``where`` leaves out."""
+    if where is True:
+        return x
+    where = taken(x, where)
+    if where.all():
+        return x
+    if operand(rest, x._format, "with").item() != rest:
+        raise Error(
+            f"where= puts {rest} for what it leaves out, which '{x._format}' has not"
+        )
+    chosen: Any = np.where(where, x, rest)
+    return chosen  # an Array, as of every function here
+
+
+def counted(x: Array, axis: Any, keepdims: bool, where: Any) -> Any:
+    """The number of elements that a reduction takes; of each, with ``where``."""
+    axes = axes_of(axis, x.ndim)
+    if where is True:
+        return math.prod(x.shape[d] for d in axes)
+    return np.sum(taken(x, where), axes, np.int64, keepdims=keepdims)
+
+
 def _total(
     x: Array,
     axis: Any,
@@ -81,7 +149,10 @@ def _total(
     accumulate: Any,
     is_mean: bool,
     operation: str = "add",
+    initial: Any = None,
+    where: Any = True,
 ) -> Array:
+    x = _chosen(x, where, 0 if operation == "add" else 1)
     fmt, codes = x._format, x._codes
     axes = axes_of(axis, codes.ndim)
     rest = [d for d in range(codes.ndim) if d not in axes]
@@ -98,24 +169,32 @@ def _total(
         codes = codes.transpose(*rest, *axes)
         folded = (math.prod(kept), count, 1)
     result = np.empty((folded[0], folded[2]), fmt.dtype)
-    inputs = [np.ascontiguousarray(codes).reshape(folded)]
+    inputs = [with_first(np.ascontiguousarray(codes).reshape(folded), 1, initial, fmt)]
     if is_mean:
         accumulator.check_count(count)
         inputs.append(np.array(count, np.int64))
     if result.size:
-        kernel.run(inputs, [result], codes.size)
+        kernel.run(inputs, [result], inputs[0].size)
     if keepdims:
         kept = [1 if d in axes else n for d, n in enumerate(x.shape)]
     return x._with(result.reshape(kept))
 
 
 def sum(
-    x: Array, axis: Any = None, *, keepdims: bool = False, accumulate: Any = None
+    x: Array,
+    axis: Any = None,
+    *,
+    keepdims: bool = False,
+    accumulate: Any = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> Array:
     """The sum, in row-major order of the axes, rounded to the format at the end.
 
     accumulate  what it adds up in: a format, ``same`` (x's own, each step rounded),
                 ``quire`` (exactly); None: what programs take, mostly f32.
+    initial     a number that the sum begins with.
+    where       truth values: which elements it takes.
 
     >>> import numera
     >>> x = numera.array([1.0] * 3000, "bf16")
@@ -123,126 +202,48 @@ def sum(
     (3008.0, 256.0)
     """
     formatted("numera.sum", x)
-    return _total(x, axis, keepdims, accumulate, is_mean=False)
+    return _total(x, axis, keepdims, accumulate, False, "add", initial, where)
 
 
 def mean(
-    x: Array, axis: Any = None, *, keepdims: bool = False, accumulate: Any = None
+    x: Array,
+    axis: Any = None,
+    *,
+    keepdims: bool = False,
+    accumulate: Any = None,
+    where: Any = True,
 ) -> Array:
     """The sum, divided by the number of elements in the accumulator, rounded.
 
     With ``quire`` the sum is rounded to the format before it is divided.
     """
-    formatted("numera.mean", x)
-    return _total(x, axis, keepdims, accumulate, is_mean=True)
-
-
-def prod(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """The product, in row-major order of the axes, each step rounded."""
-    formatted("np.prod", a)
-    return _total(a, axis, keepdims, "same", is_mean=False, operation="mul")
-
-
-def var(
-    a: Array,
-    axis: Any = None,
-    *,
-    ddof: int = 0,
-    keepdims: bool = False,
-    accumulate: Any = None,
-) -> Array:
-    """The mean of the squares of what is off the mean, each operation rounded.
-
-    Where ``ddof`` leaves nothing to divide by, a warning and x / 0, as of NumPy.
-    """
-    away = a - mean(a, axis, keepdims=True, accumulate=accumulate)
-    squares = away * away
-    if ddof == 0:
-        return mean(squares, axis, keepdims=keepdims, accumulate=accumulate)
-    count = max(math.prod(a.shape[d] for d in axes_of(axis, a.ndim)) - ddof, 0)
-    if count == 0:  # NumPy's words, and its quotient by 0 as the format has it
-        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
-    total = sum(squares, axis, keepdims=keepdims, accumulate=accumulate)
-    quotient: Array = total / count
+    fmt = formatted("numera.mean", x)
+    if where is True:
+        return _total(x, axis, keepdims, accumulate, is_mean=True)
+    # As many divisors as results.
+    counts = counted(x, axis, keepdims, where)
+    if not counts.all():
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+    accumulator = _sums.accumulator(fmt, accumulate)
+    accumulator.check_count(int(counts.max(initial=0)))
+    own = accumulate if accumulator.is_exact else "same"
+    wide = x.astype(accumulator.format, copy=False)
+    total = sum(wide, axis, keepdims=keepdims, accumulate=own, where=where)
+    quotient: Array = (total / nearest(counts, accumulator.format)).astype(fmt)
     return quotient
 
 
-def std(a: Array, axis: Any = None, **options: Any) -> Array:
-    """The square root of :func:`var`."""
-    root: Any = np.sqrt(var(a, axis, **options))
-    return root  # an Array, as every ufunc of one
-
-
-def matmul(a: Any, b: Any, *, accumulate: Any = None, out: Any = None) -> Array:
-    """The product of matrices, or stacks of them, as ``a @ b``.
-
-    accumulate  what sums of products add up in, as in :func:`numera.sum`. With
-                ``same`` products are rounded as well; any other takes them as they
-                are.
-
-    >>> import numera
-    >>> x = numera.array([[1.0, 1e4], [1e4, 1.0]], "posit16")
-    >>> numera.matmul(x, x, accumulate="quire").tolist()[0][1]
-    19968.0
-    """
-    fmt = formatted("numera.matmul", a, b)
-    a, b = (operand(x, fmt, "with") for x in (a, b))
-    if a.ndim == 0 or b.ndim == 0:
-        raise Error("a factor of a matrix product is a number; expected arrays")
-    left = a._codes[None, :] if a.ndim == 1 else a._codes
-    right = b._codes[:, None] if b.ndim == 1 else b._codes
-    if left.shape[-1] != right.shape[-2]:
-        raise Error(
-            f"factors of shapes {a.shape} and {b.shape} do not go together: "
-            f"{left.shape[-1]} columns, {right.shape[-2]} rows"
-        )
-    try:
-        batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    except ValueError as error:
-        raise Error(str(error)) from None
-    m, k, n = left.shape[-2], left.shape[-1], right.shape[-1]
-    count = math.prod(batch)
-    factors = [
-        np.ascontiguousarray(np.broadcast_to(x, batch + x.shape[-2:])).reshape(
-            count, *x.shape[-2:]
-        )
-        for x in (left, right)
-    ]
-    accumulator = _sums.accumulator(fmt, accumulate)
-    kernel = _kernels.find(
-        ("matmul", fmt, accumulator.key), lambda: _sums.contraction(accumulator)
-    )
-    result = np.empty((count, m, n), fmt.dtype)
-    if result.size:
-        kernel.run(factors, [result], result.size * k)
-    shape = batch + (m, n)
-    if b.ndim == 1:
-        shape = shape[:-1]
-    if a.ndim == 1:
-        shape = shape[: len(batch)] + shape[len(batch) + 1 :]
-    made = a._with(result.reshape(shape))
-    if out is None:
-        return made
-    operand(out, fmt, "as out with")._codes[...] = made._codes
-    return out
-
-
-def dot(a: Any, b: Any, *, accumulate: Any = None) -> Array:
-    """As ``np.dot``; for two vectors the sum of their products."""
-    formatted("numera.dot", a, b)
-    is_product = not isinstance(a, Array) or not isinstance(b, Array)
-    if is_product or a.ndim == 0 or b.ndim == 0:
-        product: Any = np.multiply(a, b)
-        return product
-    if b.ndim <= 2 and a.ndim <= 2:
-        return matmul(a, b, accumulate=accumulate)
-    if b.ndim == 1:
-        return matmul(a, b, accumulate=accumulate)
-    # The last axis of a with the last but one of b, and all of the others.
-    columns = np.moveaxis(b._codes, -2, 0).reshape(b.shape[-2], -1)
-    rows = a._codes.reshape(-1, a.shape[-1])
-    flat = matmul(a._with(rows), a._with(columns), accumulate=accumulate)
-    return flat.reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
+def prod(
+    a: Array,
+    axis: Any = None,
+    *,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Array:
+    """The product, in row-major order of the axes, each step rounded."""
+    formatted("np.prod", a)
+    return _total(a, axis, keepdims, "same", False, "mul", initial, where)
 
 
 # ---- what moves elements ----------------------------------------------------
@@ -312,44 +313,29 @@ def array_equal(a: Any, b: Any) -> bool:
     return a.shape == b.shape and bool((a == b).all())
 
 
-def _reduction(reduce: Callable[..., Array]) -> Callable[..., Any]:
+def reduction(reduce: Callable[..., Array], *names: str) -> Callable[..., Any]:
+    """With NumPy's arguments, of which ``names`` may follow ``out`` in this order."""
+
     def call(
         a: Array,
         axis: Any = None,
         dtype: Any = None,
         out: Any = None,
-        keepdims: Any = False,
+        *args: Any,
+        **options: Any,
     ) -> Any:
         refused(dtype=dtype)
-        return stored(reduce(a, axis, keepdims=bool(keepdims)), out)
-
-    return call
-
-
-def _spread(reduce: Callable[..., Array]) -> Callable[..., Any]:
-    def call(
-        a: Array,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        ddof: int = 0,
-        keepdims: Any = False,
-    ) -> Any:
-        refused(dtype=dtype)
-        return stored(reduce(a, axis, ddof=ddof, keepdims=bool(keepdims)), out)
+        if len(args) > len(names):
+            raise TypeError(f"takes {4 + len(names)} positional arguments at most")
+        return stored(reduce(a, axis, **dict(zip(names, args)), **options), out)
 
     return call
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.sum: _reduction(sum),
-    np.mean: _reduction(mean),
-    np.prod: _reduction(prod),
-    np.var: _spread(var),
-    np.std: _spread(std),
-    np.dot: dot,
-    np.vdot: lambda a, b: dot(np.ravel(a), np.ravel(b)),
-    np.inner: lambda a, b: dot(a, b if np.ndim(b) < 2 else np.swapaxes(b, -1, -2)),
+    np.sum: reduction(sum, "keepdims", "initial", "where"),
+    np.mean: reduction(mean, "keepdims"),
+    np.prod: reduction(prod, "keepdims", "initial", "where"),
     np.where: where,
     np.clip: clip,
     np.full_like: full_like,
@@ -377,10 +363,10 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 @functools.cache
 def _every() -> dict[Any, Callable[..., Any]]:
     """Those of the other modules, too, which need this one."""
-    from numera import _elements, _moves, _order, _scans
+    from numera import _elements, _moves, _order, _products, _scans, _statistics
 
-    others = (each.FUNCTIONS for each in (_elements, _moves, _order, _scans))
-    tables = _FUNCTIONS, *others
+    others = _elements, _moves, _order, _products, _scans, _statistics
+    tables = _FUNCTIONS, *(each.FUNCTIONS for each in others)
     return {function: ours for table in tables for function, ours in table.items()}
 
 

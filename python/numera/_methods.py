@@ -19,17 +19,35 @@ class Methods:
         # Like NumPy's, which rounds numbers alone.
         return round(self.item()) if digits is None else self.round(digits)
 
-    def min(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """As NumPy's: NaN if there is one."""
-        return np.min(self, axis, keepdims=keepdims)
+    def sum(self: Any, axis: Any = None, **options: Any) -> Any:
+        """See :func:`numera.sum`."""
+        from numera import _functions
 
-    def max(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """As NumPy's: NaN if there is one."""
-        return np.max(self, axis, keepdims=keepdims)
+        return _functions.sum(self, axis, **options)
 
-    def prod(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def mean(self: Any, axis: Any = None, **options: Any) -> Any:
+        """See :func:`numera.mean`."""
+        from numera import _functions
+
+        return _functions.mean(self, axis, **options)
+
+    def dot(self: Any, other: Any, *, accumulate: Any = None) -> Any:
+        """See :func:`numera.dot`."""
+        from numera import _products
+
+        return _products.dot(self, other, accumulate=accumulate)
+
+    def min(self: Any, axis: Any = None, **options: Any) -> Any:
+        """As NumPy's: NaN if there is one."""
+        return np.min(self, axis, **options)
+
+    def max(self: Any, axis: Any = None, **options: Any) -> Any:
+        """As NumPy's: NaN if there is one."""
+        return np.max(self, axis, **options)
+
+    def prod(self: Any, axis: Any = None, **options: Any) -> Any:
         """The product, each step rounded."""
-        return np.prod(self, axis, keepdims=keepdims)
+        return np.prod(self, axis, **options)
 
     def cumsum(self: Any, axis: int | None = None) -> Any:
         """Running sums, each step rounded."""
@@ -39,17 +57,13 @@ class Methods:
         """Running products, each step rounded."""
         return np.cumprod(self, axis)
 
-    def var(
-        self: Any, axis: Any = None, *, ddof: int = 0, keepdims: bool = False
-    ) -> Any:
+    def var(self: Any, axis: Any = None, *, ddof: int = 0, **options: Any) -> Any:
         """The variance, each operation rounded."""
-        return np.var(self, axis, ddof=ddof, keepdims=keepdims)
+        return np.var(self, axis, ddof=ddof, **options)
 
-    def std(
-        self: Any, axis: Any = None, *, ddof: int = 0, keepdims: bool = False
-    ) -> Any:
+    def std(self: Any, axis: Any = None, *, ddof: int = 0, **options: Any) -> Any:
         """The square root of the variance."""
-        return np.std(self, axis, ddof=ddof, keepdims=keepdims)
+        return np.std(self, axis, ddof=ddof, **options)
 
     def clip(self: Any, min: Any = None, max: Any = None) -> Any:
         """As NumPy's, between numbers that are rounded to the format."""
@@ -82,3 +96,8 @@ class Methods:
     def argsort(self: Any, axis: int | None = -1, kind: Any = None) -> Any:
         """As NumPy's: NaN and NaR last."""
         return np.argsort(self, axis, kind=kind)
+
+    def sort(self: Any, axis: int = -1) -> None:
+        """As NumPy's, in place: NaN and NaR last."""
+        in_order: Any = np.sort(self, axis)
+        self._codes[...] = in_order._codes

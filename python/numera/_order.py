@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from numera import _casts, _functions
-from numera._array import Array
+from numera._array import Array, operand
 from numera._errors import Error
 from numera._formats import Format
-from numera._functions import axes_of, formatted, stored
+from numera._functions import formatted, stored
 
 
 def _keys(
@@ -98,38 +97,45 @@ def argsort(
     return np.argsort(_keys(a), axis, kind=kind)
 
 
-def _extreme(
-    find: Callable[..., Any], x: Array, axis: Any, keepdims: bool, greatest: bool
-) -> Array:
-    formatted("np.max" if greatest else "np.min", x)
-    axes = axes_of(axis, x.ndim)
-    rest = [d for d in range(x.ndim) if d not in axes]
-    moved = x._with(x._codes.transpose(*rest, *axes)) if x.ndim else x
-    kept = [x.shape[d] for d in rest]
-    rows = moved.reshape(*kept, math.prod(x.shape[d] for d in axes))
-    keys = _keys(rows, nan_is_least=not greatest, has_two_zeros=True)
-    if keys.shape[-1] == 0:
-        raise Error("an array without elements has no least or greatest one")
-    places = find(keys, -1)[..., None]
-    if keys.dtype.kind == "f":
-        # Of zeros the one with the sign that counts: -0 is below +0.
-        best = np.take_along_axis(keys, places, -1)
-        ties = (keys == best) & (np.signbit(keys) != greatest)
-        counts = (best == 0) & ties.any(-1, keepdims=True)
-        places = np.where(counts, np.argmax(ties, -1)[..., None], places)
-    if keepdims:
-        kept = [1 if d in axes else n for d, n in enumerate(x.shape)]
-    return x._with(np.take_along_axis(rows._codes, places, -1).reshape(kept))
+def _extreme(find: Callable[..., Any], greatest: bool) -> Callable[..., Any]:
+    what = "np.max" if greatest else "np.min"
+
+    def reduce(
+        a: Array,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        fmt = formatted(what, a)
+        if where is not True:
+            if initial is None:
+                raise Error(f"{what} with where= begins with a number, its initial=")
+            first = operand(initial, fmt, "as initial with")
+            a = _functions.where(_functions.taken(a, where), a, first)
+        along, axes = _functions.rows(a, axis)
+        codes = _functions.with_first(along._codes, along.ndim - 1, initial, fmt)
+        keys = _keys(a._with(codes), nan_is_least=not greatest, has_two_zeros=True)
+        if keys.shape[-1] == 0:
+            raise Error("an array without elements has no least or greatest one")
+        places = find(keys, -1)[..., None]
+        if keys.dtype.kind == "f":
+            # Of zeros the one with the sign that counts: -0 is below +0.
+            best = np.take_along_axis(keys, places, -1)
+            ties = (keys == best) & (np.signbit(keys) != greatest)
+            counts = (best == 0) & ties.any(-1, keepdims=True)
+            places = np.where(counts, np.argmax(ties, -1)[..., None], places)
+        found = np.take_along_axis(codes, places, -1)[..., 0]
+        return stored(a._with(np.expand_dims(found, axes) if keepdims else found), out)
+
+    return reduce
 
 
-def amax(a: Array, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    """The greatest element; NaN if there is one."""
-    return stored(_extreme(np.argmax, a, axis, bool(keepdims), greatest=True), out)
-
-
-def amin(a: Array, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    """The least element; NaN if there is one."""
-    return stored(_extreme(np.argmin, a, axis, bool(keepdims), greatest=False), out)
+amax = _extreme(np.argmax, greatest=True)
+"""The greatest element; NaN if there is one."""
+amin = _extreme(np.argmin, greatest=False)
+"""The least element; NaN if there is one."""
 
 
 def argmax(a: Array, axis: Any = None, out: Any = None, *, keepdims: Any = False):

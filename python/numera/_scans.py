@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _functions, _kernels
+from numera import _functions, _kernels, _products
 from numera._array import Array, array
 from numera._errors import Error
 from numera._formats import Format
@@ -186,7 +186,7 @@ def _pair(
         shape = [math.prod(sizes[n] for n in group) for group in groups]
         return z._with(_ordered(z, of, "".join(groups)).reshape(shape))
 
-    result = _functions.matmul(
+    result = _products.matmul(
         folded(x, left, both, rows, summed),
         folded(y, right, both, summed, columns),
         accumulate=accumulate,

@@ -56,14 +56,21 @@ def call(
         inputs = _outer(inputs)
     elif method != "__call__":
         raise Error(f"np.{name}.{method} is not for arrays of codes")
-    outs = options.pop("out", (None,))
+    if name == "vecdot" and "axis" in options:
+        axis = options.pop("axis")
+        inputs = [np.moveaxis(x, axis, -1) for x in inputs]
+    outs = options.pop("out", (None,) * ufunc.nout)
     where = options.pop("where", True)
     if options:
         raise Error(f"{next(iter(options))}= is not for arrays of codes")
     result = _call(name, inputs)
     _remember(ufunc, inputs)
-    (out,) = outs
-    return result if out is None else _copied(result, out, where)
+    results = result if ufunc.nout > 1 else (result,)
+    given = tuple(
+        each if out is None else _copied(each, out, where)
+        for each, out in zip(results, outs)
+    )
+    return given if ufunc.nout > 1 else given[0]
 
 
 def _outer(inputs: Sequence[Any]) -> list[Any]:
@@ -128,10 +135,10 @@ def _copied(result: Any, out: Any, where: Any) -> Any:
 
 def _call(name: str, inputs: Sequence[Any]) -> Any:
     fmt = next(x._format for x in inputs if isinstance(x, Array))
-    if name == "matmul":
-        from numera import _functions
+    if name in ("matmul", "vecdot", "matvec", "vecmat"):
+        from numera import _products
 
-        return _functions.matmul(*inputs)
+        return getattr(_products, name)(*inputs)
     arrays = [operand(x, fmt, "with") for x in inputs]
     if name == "positive":
         return arrays[0].copy()
@@ -141,10 +148,12 @@ def _call(name: str, inputs: Sequence[Any]) -> Any:
         return _elementwise("isnan", arrays, None)
     if name in _RELATIONS:
         return _elementwise(_RELATIONS[name], arrays, None)
-    if name == "sign":
+    if name in ("sign", "remainder", "floor_divide", "divmod"):
         from numera import _elements
 
-        return _elements.sign(arrays[0])
+        if name == "floor_divide":
+            return _elements.divmod(*arrays)[0]
+        return getattr(_elements, name)(*arrays)
     if name == "nextafter":
         from numera import _order
 
@@ -168,8 +177,7 @@ def _reduce(name: str, x: Any, options: dict[str, Any]) -> Any:
     axis = options.pop("axis", 0)
     keepdims = options.pop("keepdims", False)
     (out,) = options.pop("out", (None,))
-    if options.get("where") is True:  # NumPy's default
-        del options["where"]
+    kept = {n: options.pop(n) for n in ("initial", "where") if n in options}
     _functions.refused(**options)
     _functions.formatted(f"np.{name}.reduce", x)
     reductions: dict[str, Callable[..., Any]] = {
@@ -181,7 +189,7 @@ def _reduce(name: str, x: Any, options: dict[str, Any]) -> Any:
     reduction = reductions.get(name)
     if reduction is None:
         raise Error(f"np.{name}.reduce is not for arrays of codes")
-    return _functions.stored(reduction(x, axis, keepdims=keepdims), out)
+    return _functions.stored(reduction(x, axis, keepdims=keepdims, **kept), out)
 
 
 # ---- one operation on each element ------------------------------------------

@@ -290,13 +290,11 @@ def test_what_reductions_refuse_is_named():
     out = numera.array(0.0, "posit16")
     assert np.add.reduce(x, out=out) is out and out.item() == 3
     for call, message in (
-        (lambda: np.sum(x, initial=3), "np.sum of codes: initial= is not for arrays"),
-        (lambda: np.max(x, initial=3), "np.max of codes: initial= is not for arrays"),
-        (lambda: np.mean(x, where=[True]), "np.mean of codes: where= is not for arr"),
+        (lambda: np.var(x, mean=1), "np.var of codes: mean= is not for arrays"),
+        (lambda: np.max(x, where=[True]), "np.max with where= begins with a number, "),
         (lambda: np.sum(x, dtype="f8"), "dtype= is not for arrays of codes"),
         (lambda: np.cumsum(x, dtype="f8"), "dtype= is not for arrays of codes"),
-        (lambda: np.add.reduce(x, initial=1), "initial= is not for arrays of codes"),
-        (lambda: np.add.reduce(x, where=[True]), "where= is not for arrays of codes"),
+        (lambda: np.add.reduce(x, dtype="f8"), "dtype= is not for arrays of codes"),
         (lambda: np.zeros_like(x, "f4"), "np.zeros_like of codes: takes 1 positional"),
     ):
         with pytest.raises(numera.Error) as error:
