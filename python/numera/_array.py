@@ -309,6 +309,10 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         """As NumPy's."""
         return self._with(np.take(self._codes, indices, axis))
 
+    def repeat(self, repeats: Any, axis: int | None = None) -> Array:
+        """As NumPy's."""
+        return self._with(self._codes.repeat(repeats, axis))
+
     def ravel(self, order: Any = "C") -> Array:
         """As NumPy's."""
         return self._with(self._codes.ravel(order))

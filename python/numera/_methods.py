@@ -101,3 +101,16 @@ class Methods:
         """As NumPy's, in place: NaN and NaR last."""
         in_order: Any = np.sort(self, axis)
         self._codes[...] = in_order._codes
+
+    def partition(self: Any, kth: Any, axis: int = -1) -> None:
+        """As NumPy's, in place: NaN and NaR last."""
+        in_order: Any = np.partition(self, kth, axis)
+        self._codes[...] = in_order._codes
+
+    def argpartition(self: Any, kth: Any, axis: int | None = -1) -> Any:
+        """As NumPy's: NaN and NaR last."""
+        return np.argpartition(self, kth, axis)
+
+    def searchsorted(self: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+        """As NumPy's, of elements or numbers."""
+        return np.searchsorted(self, v, side, sorter)

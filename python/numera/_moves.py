@@ -3,14 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from numera._array import Array, operand
 from numera._errors import Error
-from numera._functions import formatted, full_like, joining, moving, sum, where
+from numera._functions import (
+    formatted,
+    full_like,
+    joining,
+    moving,
+    present,
+    same_format,
+    sum,
+    where,
+)
 
 
 def _codes(x: Any) -> Any:
@@ -79,6 +88,31 @@ def copyto(dst: Any, src: Any, *, where: Any = True) -> None:
     np.copyto(dst._codes, operand(src, dst._format, "to")._codes, where=where)
 
 
+def block(arrays: Any) -> Array:
+    """Of blocks in nested lists, and numbers, which are rounded to the format."""
+
+    def leaves(part: Any) -> Iterator[Any]:
+        if isinstance(part, list):
+            for each in part:
+                yield from leaves(each)
+        else:
+            yield part
+
+    fmt, codes = same_format("np.block", list(leaves(arrays)))
+    following = iter(codes)
+
+    def nested(part: Any) -> Any:
+        return list(map(nested, part)) if isinstance(part, list) else next(following)
+
+    return Array(np.block(nested(arrays)), fmt)
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Array:
+    """Elements of the first array whose condition holds; a number for the rest."""
+    fmt, (*codes, rest) = same_format("np.select", [*choicelist, default])
+    return Array(np.select(list(map(_truth, condlist)), codes, rest), fmt)
+
+
 def _within(function: Callable[..., Any]) -> Callable[..., Any]:
     """Those whose array is the second argument."""
 
@@ -96,6 +130,8 @@ def _truth(condition: Any) -> Any:
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.append: append,
     np.insert: insert,
+    np.block: block,
+    np.select: select,
     np.copyto: copyto,
     np.diag: diag,
     np.trace: trace,
@@ -123,5 +159,11 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
             np.rollaxis, np.rot90, np.vsplit,
         )
     },
+    **present(
+        np,
+        astype=lambda x, dtype, /, *, copy=True: x.astype(dtype, copy=copy),
+        matrix_transpose=lambda x, /: x.mT,
+        unstack=lambda x, /, *, axis=0: tuple(np.moveaxis(x, axis, 0)),
+    ),
 }  # fmt: skip
 """Ours, for NumPy's."""

@@ -12,7 +12,7 @@ from numera import _casts, _functions
 from numera._array import Array, operand
 from numera._errors import Error
 from numera._formats import Format
-from numera._functions import formatted, stored
+from numera._functions import formatted, listed, present, stored
 
 
 def _keys(
@@ -90,6 +90,42 @@ def sort(a: Array, axis: int | None = -1, kind: Any = None, order: Any = None) -
     return _select(a, np.argsort(_keys(a), axis, kind="stable"), axis)
 
 
+def partition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) -> Array:
+    """In an order in which places ``kth`` have what they have after a sort."""
+    if axis is None:
+        a, axis = a.ravel(), -1
+    return _select(a, np.argpartition(_keys(a), kth, axis), axis)
+
+
+def argpartition(
+    a: Array, kth: Any, axis: int | None = -1, kind: Any = None
+) -> np.ndarray[Any, Any]:
+    """Places in the order of :func:`partition`."""
+    return np.argpartition(_keys(a), kth, axis)
+
+
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+    """Where elements, or numbers, go into an array that is in order."""
+    fmt = formatted("np.searchsorted", a, v)
+    a, v = (_keys(listed(x, fmt)) for x in (a, v))
+    return np.searchsorted(a, v, side, sorter)
+
+
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
+) -> Any:
+    """Whether elements are equal to one of others; NaN is to none."""
+    fmt = formatted("np.isin", element, test_elements)
+    element = listed(element, fmt)
+    found = np.isin(_keys(element), _keys(listed(test_elements, fmt)))
+    return (found & ~np.isnan(element)) != invert
+
+
 def argsort(
     a: Array, axis: int | None = -1, kind: Any = None, order: Any = None
 ) -> np.ndarray[Any, Any]:
@@ -156,16 +192,38 @@ def unique(
     axis: None = None,
     *,
     equal_nan: bool = True,
+    sorted: bool = True,
 ) -> Any:
     """Elements without those that are there before, in order; as NumPy's."""
     _functions.refused(axis=axis)
     find: Callable[..., Any] = np.unique
+    keys = _keys(ar)
+    if keys.dtype.kind == "u" and not equal_nan:
+        keys = find(keys, return_inverse=True)[1].reshape(ar.shape).astype(np.float64)
+        keys[np.isnan(ar)] = np.nan
     _, places, *more = find(
-        _keys(ar), True, return_inverse, return_counts, equal_nan=equal_nan
+        keys, True, return_inverse, return_counts, equal_nan=equal_nan
     )
     elements = ar.ravel()[places]
     given = [elements, *([places] if return_index else []), *more]
     return tuple(given) if len(given) > 1 else elements
+
+
+def _unique_as(function: Any) -> Callable[..., Any]:
+    """Those of the array API: each NaN is another element."""
+
+    def find(x: Array, /) -> Any:
+        values, indices, inverse, counts = unique(x, True, True, True, equal_nan=False)
+        every = {
+            "values": values,
+            "indices": indices,
+            "inverse_indices": inverse.reshape(x.shape),
+            "counts": counts,
+        }
+        like = function(np.zeros(0))
+        return like._replace(**{name: every[name] for name in like._fields})
+
+    return find
 
 
 def nextafter(x: Array, y: Array) -> Any:
@@ -198,5 +256,17 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.amax: amax,
     np.amin: amin,
     np.unique: unique,
+    np.partition: partition,
+    np.argpartition: argpartition,
+    np.searchsorted: searchsorted,
+    np.isin: isin,
+    **present(
+        np,
+        unique_values=lambda x, /: unique(x, equal_nan=False),
+        **{
+            name: _unique_as(getattr(np, name, None))
+            for name in ("unique_all", "unique_counts", "unique_inverse")
+        },
+    ),
 }
 """Ours, for NumPy's."""

@@ -39,6 +39,8 @@ _CHOICES = {"abs", "neg", "min", "max", "minnum", "maxnum", "copysign"}
 """Those that round nothing."""
 _VALUES = {"isfinite", "isinf", "signbit"}
 """Those that NumPy computes on the values."""
+_TRUTHS = {"logical_and", "logical_or", "logical_xor", "logical_not"}
+"""Those that NumPy computes on whether elements are zero."""
 
 
 def call(
@@ -50,6 +52,8 @@ def call(
         if result is not None:
             return result
     name = ufunc.__name__
+    if name in _TRUTHS:
+        return _truths(ufunc, method, inputs, options)
     if method == "reduce":
         return _reduce(name, inputs[0], options)
     if method == "outer":
@@ -71,6 +75,16 @@ def call(
         for each, out in zip(results, outs)
     )
     return given if ufunc.nout > 1 else given[0]
+
+
+def _truths(
+    ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]
+) -> Any:
+    for out in options.get("out", ()):
+        if isinstance(out, Array):
+            raise Error(f"out is of '{out._format}', expected truth values")
+    truths = (x != 0 if isinstance(x, Array) else x for x in inputs)
+    return getattr(ufunc, method)(*truths, **options)
 
 
 def _outer(inputs: Sequence[Any]) -> list[Any]:

@@ -115,3 +115,135 @@ def test_functions_that_are_not_there_are_one_error():
     )
     with pytest.raises(numera.Error, match=re.escape(wanted)):
         np.save("x.npy", codes(X))
+
+
+def odd(name):
+    """Values in no order, with a NaN, twice, where the format has one."""
+    nans = [np.nan, np.nan] if numera.format(name).family != "fixed" else []
+    return np.array([3.0, -1.0, 0.5, 3.0, -0.0, 0.0, -7.0, *nans, 2.0], "f4")
+
+
+ORDERED = ["f32", "f8E4M3FN", "posit16", "fixed<7,8>", "posit<64,2>", "takum<64>"]
+"""The last two have numbers that f64 has not, and are in order by their codes."""
+
+
+def alike(found, expected):
+    if isinstance(found, numera.Array):
+        found = found.values()
+    assert found.shape == expected.shape
+    assert np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_sets_and_places_are_those_of_numpy(name):
+    a = odd(name)
+    x = numera.array(a, name)
+    for f in (
+        lambda y: np.isin(y, [3, 0, 9]),
+        lambda y: np.isin(y, y[4:], invert=True),
+        lambda y: np.isin(y[:0], y),
+        lambda y: np.isin(y[0], 3.0),
+        lambda y: np.isin(y[:6].reshape(2, 3), y[:2]),
+        lambda y: np.searchsorted(np.sort(y), y),
+        lambda y: np.searchsorted(np.sort(y), [0.25, 3], side="right"),
+        lambda y: np.searchsorted(y, 0.25, sorter=np.argsort(y, kind="stable")),
+        lambda y: np.searchsorted(y[:0], y[0]),
+        lambda y: np.partition(y, 3)[3],
+        lambda y: np.partition(y, (0, -1))[[0, -1]],
+        lambda y: np.partition(y[:6].reshape(2, 3), 1, axis=0),
+        lambda y: np.partition(y.reshape(-1, 1), 2, axis=None)[2],
+        lambda y: y[np.argpartition(y, 4)][4],
+        lambda y: np.sort(np.unique_values(y)),
+        lambda y: np.unique(y, equal_nan=False),
+        lambda y: np.unique(y, return_counts=True)[1],
+    ):
+        alike(f(x), f(a))
+    for f in (np.unique_counts, np.unique_inverse, np.unique_all):
+        for y, b in (
+            (x, a),
+            (x[:6].reshape(2, 3), a[:6].reshape(2, 3)),
+            (x[:0], a[:0]),
+        ):
+            found, expected = f(y), f(b)
+            assert type(found) is type(expected)
+            for one, other in zip(found, expected):
+                alike(one, other)
+    y = x.copy()
+    assert y.partition(2) is None and y[2].item() == np.sort(a)[2]
+    assert x[x.argpartition(2)][2].item() == np.sort(a)[2]
+    assert np.sort(x).searchsorted(0.25) == np.sort(a).searchsorted(0.25)
+
+
+def test_places_keep_the_codes():
+    # -0 is equal to 0 and stays what it is.
+    x = numera.array([1.0, -0.0, -2.0], "f32")
+    assert np.partition(x, 1).codes.tolist() == [0xC0000000, 0x80000000, 0x3F800000]
+    assert np.isin(x, [0]).tolist() == [False, True, False]
+    wide = numera.array([2**60 + 1, 2**60], "fixed<63,0>")
+    assert np.isin(wide, wide[:1]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("name", ["f32", "posit16", "f8E4M3FN"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.block([[x, x], [x[:1], x[1:]]]),
+        lambda x: np.block([x[0], 7]),
+        lambda x: np.block(x),
+        lambda x: np.block([[x[:, :0]], [x[:, :0]]]),
+        lambda x: np.select([x > 2, x > 0.5], [x, -x]),
+        lambda x: np.select([x > 2, x > 1], [x, 5], default=x[0, 0]),
+        lambda x: x.repeat(2, axis=0),
+        lambda x: x.repeat([1, 0, 2], 1),
+        lambda x: x.repeat(3),
+        lambda x: x[0, 0].repeat(2),
+        lambda x: x[:0].repeat(2),
+        lambda x: np.repeat(x, 2, axis=-1),
+        lambda x: x[None].mT,
+        lambda x: np.matrix_transpose(x),
+        lambda x: np.unstack(x, axis=1)[2],
+    ],
+)
+def test_elements_move_as_codes_in_any_format(function, name):
+    x = numera.array(X, name)
+    found, expected = function(x), function(X)
+    assert found.format == x.format and found.shape == expected.shape
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["f32", "posit16", "f8E4M3FN", "fixed<7,8>"])
+def test_logical_functions_are_of_what_is_not_zero(name):
+    a = odd(name)
+    x = numera.array(a, name)
+    for f in (
+        lambda y: np.logical_and(y, y[::-1]),
+        lambda y: np.logical_or(y, 0),
+        lambda y: np.logical_xor(y, y > 0),
+        lambda y: np.logical_not(y),
+        lambda y: np.logical_not(y[4]),
+        lambda y: np.logical_and(y[:0], y[:0]),
+        lambda y: np.logical_and.reduce(y[:6].reshape(2, 3), axis=1, keepdims=True),
+        lambda y: np.logical_or.accumulate(y),
+    ):
+        found, expected = f(x), f(a)
+        assert found.dtype == bool and found.tolist() == expected.tolist()
+    out = np.zeros(a.shape, bool)
+    assert np.logical_not(x, out=out, where=a > 0) is out and not out.any()
+    with pytest.raises(numera.Error) as error:
+        np.logical_not(x, out=x)
+    assert str(error.value) == f"out is of '{x.format}', expected truth values"
+
+
+def test_other_functions_of_order_refuse_in_one_line():
+    x = codes(X)
+    for call, message in (
+        (lambda: np.isin(x, X), "float64 with 'posit16'; cast it with numera.array"),
+        (lambda: np.searchsorted(x[0], x.astype("bf16")), "'bf16' with 'posit16'; ca"),
+        (lambda: np.block([x, V]), "float64 with 'posit16'; cast it with numera.arr"),
+        (lambda: np.select([x > 1, x > 0], [x, X]), "float64 with 'posit16'; cast it"),
+        (lambda: x[0].mT, "mT is of matrices, found 1 dimensions"),
+    ):
+        with pytest.raises(numera.Error) as error:
+            call()
+        assert str(error.value).startswith(message)
+    assert not hasattr(x, "__array_namespace__")  # NumPy's zeros would be no codes
