@@ -167,10 +167,11 @@ static std::vector<float> asConstants(const RoundTrip &trip,
 }
 
 /// True if numbers that are values already keep their scales: these are the
-/// powers of two of their largest, all of which the scales' format has, and no
-/// element is beyond the binade of full scale, as those of posits and the least
-/// of integers are. Negative numbers, which elements without a sign lose, may
-/// have made the scales: the binade is then whole.
+/// powers of two of their largest, all of which the scales' format has, the
+/// largest element is in the binade of full scale, and none is beyond it, as
+/// those of posits and the least of integers are. Negative numbers, which
+/// elements without a sign lose, may have made the scales: the binade is then
+/// whole.
 static bool keepsValues(const ScaledFormat &format) {
   const FormatFamily &family = format.element.getFamily();
   const Format &scale = format.scaling.scale;
@@ -184,6 +185,7 @@ static bool keepsValues(const ScaledFormat &format) {
                  family.precisionAt(format.element, largest.exponent);
   return (isSigned || isWhole) && format.scaling.rule == ScaleRule::Floor &&
          scales.leastExponent <= -127 && scales.maxExponent >= 127 &&
+         largest.exponent == emax &&
          all_of(ArrayRef{family.lowest(format.element),
                          family.largest(format.element)},
                 [&](uint64_t code) {
