@@ -9,6 +9,7 @@
 !bf16 = !numera.num<float<8, 7>>
 !f8E5M2 = !numera.num<float<5, 2>>
 !f16_saturate = !numera.num<float<5, 10, saturate>>
+!f8E4M3FN = !numera.num<float<4, 3, fn>>
 !mybf16 = !numera.num<opaque<"mybf16", 16>>
 
 // CHECK-LABEL: @a_cast_to_a_wider_format_and_back_is_nothing
@@ -80,6 +81,15 @@ func.func @a_cast_through_a_wider_format_is_one_cast(%x: !posit16) -> !bf16 {
   %0 = numera.cast %x : !posit16 to !posit32
   %1 = numera.cast %0 {rounding = #numera.rounding<up>} : !posit32 to !bf16
   return %1 : !bf16
+}
+
+// The bits of a number, read as those of another format, are another number.
+// CHECK-LABEL: @bits_of_another_format_are_not_a_number_of_it
+// CHECK-COUNT-2: numera.cast
+func.func @bits_of_another_format_are_not_a_number_of_it(%x: !f8E5M2) -> !f8E4M3FN {
+  %0 = numera.cast %x {format = #numera.format<float<5, 2>>, operand_formats = [#numera.format<float<5, 2>>]} : !f8E5M2 to i8
+  %1 = numera.cast %0 {operand_formats = [#numera.format<float<4, 3, fn>>]} : i8 to !f8E4M3FN
+  return %1 : !f8E4M3FN
 }
 
 // CHECK-LABEL: @a_cast_that_rounds_stays

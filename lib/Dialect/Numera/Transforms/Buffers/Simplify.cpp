@@ -103,7 +103,9 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
     auto known = [](const ElementKind &kind) {
       return kind.isFormat() && kind.format.getFamily().hasArithmetic();
     };
+    // The same bits may be read as those of another format.
     if (!known(from) || !known(through) || !known(to) ||
+        out.getOperandElement(0) != through ||
         !isExactCast(from.format, in.getRules()))
       return failure();
     if (from == to && inner.getOperand().getType() == outer.getType() &&
