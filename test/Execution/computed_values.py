@@ -138,6 +138,9 @@ def open_cases():
     flags = np.array([True, False, True, True])
     yield "Compress", {"axis": 0}, [x, flags], [x[flags]]
     yield "Compress", {}, [x, np.zeros(5, "?")], [np.zeros(0, "f4")]
+    # Flags beyond the dimension do not count.
+    yield "Compress", {"axis": 0}, [x, np.array([*flags, False, False])], [x[flags]]
+    yield "Compress", {"axis": 0}, [x[:0], np.zeros(1, "?")], [x[:0]]
     for scalars in (1.5, -2, -0.75), (0, 3, 0.5), (2, 1, 1):
         scalars = [np.array(v, "f4") for v in scalars]
         yield "Range", {}, scalars, [np.arange(*scalars, dtype="f4")]

@@ -22,6 +22,9 @@ def main(folder):
         ("Hardmax", {"axis": axis}, [x], lambda _, axis=axis: [hardmax(x, axis)])
         for axis in (0, 1, 2, -1, -2)
     ]
+    # Of nothing along an axis there is nothing.
+    nothing = np.zeros((0, 3))
+    cases.append(("Hardmax", {"axis": 0}, [nothing], lambda _: [nothing]))
     check(folder, [*cases, ("Hardmax", {}, [x], lambda _: [hardmax(x, -1)])], 13)
 
 

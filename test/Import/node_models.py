@@ -65,6 +65,9 @@ def scan(batch):
 
 
 NODES = {
+    # Selections.
+    "compress-open": lambda: several("Compress", (4,), (("N",), 9), axis=0),
+    "hardmax-open": lambda: several("Hardmax", ("N", 3), axis=0),
     "scan": lambda: scan(2),
     "scan-of-nothing": lambda: scan(0),
     # Grids.

@@ -211,6 +211,11 @@ LogicalResult importHardmax(Node &node) {
                                  product(ArrayRef(x.shape).drop_front(axis))});
     axis = 1;
   }
+  if (flat.isEmpty())
+    return node.finish(x);
+  if (flat.shape[axis].isDynamic())
+    return node.error("dimension " + Twine(axis) + " of " + str(flat.shape) +
+                      "; expected a fixed size");
   auto results = node.compute(("best = ArgMax<axis = " + Twine(axis) +
                                ", keepdims = 0>(x)\n"
                                "n = Shape<start = " +
@@ -345,7 +350,7 @@ LogicalResult importNonZero(Node &node) {
 
 LogicalResult importCompress(Node &node) {
   Tensor x = node.input(0);
-  const Tensor &condition = node.input(1);
+  Tensor condition = node.input(1);
   Emitter &emit = node.emit;
   bool isFlat = !node.hasAttribute("axis");
   int64_t axis = 0;
@@ -356,10 +361,13 @@ LogicalResult importCompress(Node &node) {
   if (node.failed())
     return failure();
   if (condition.dataType != type::Bool || condition.rank() != 1 ||
-      condition.shape[0].count > x.shape[axis].count ||
-      x.shape[axis].isDynamic())
+      condition.shape[0].isDynamic() || x.shape[axis].isDynamic())
     return node.error("a condition of shape " + str(condition.shape) +
-                      " for dimension " + Twine(axis) + " of " + str(x.shape));
+                      " for dimension " + Twine(axis) + " of " + str(x.shape) +
+                      "; expected BOOL and fixed sizes");
+  // Flags beyond the dimension do not count.
+  if (condition.shape[0].count > x.shape[axis].count)
+    condition = emit.slice(condition, {x.shape[axis]}, {0}, {1});
   SmallVector<int64_t> known;
   std::optional<int64_t> count;
   if (condition.host) {
