@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from node_cases import write
+from node_cases import Known, write
 
 GENERATOR = np.random.default_rng(9)
 
@@ -65,6 +65,11 @@ def resize_cases():
     # The nearest of 6 for 4, downwards: 0.25, 1.75, 3.25 and 4.75.
     y = x[..., [0, 2, 3, 5]]
     yield "Resize", {"axes": [3]}, [x, None, None, integers(4)], y
+    # The middles of places, 0.33, 1, 1.67 and so on, downwards.
+    middle = {"axes": [3], "coordinate_transformation_mode": "tf_half_pixel_for_nn", "nearest_mode": "floor"}
+    for given in integers(9), Known(integers(9)):
+        y = x[..., [0, 1, 1, 2, 3, 3, 4, 5, 5]]
+        yield "Resize", middle, [x, None, None, given], y
     larger = {"axes": [3, 2], "keep_aspect_ratio_policy": "not_smaller"}
     y = x[:, :, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]][..., np.repeat(np.arange(6), 2)]
     yield "Resize", larger, [x, None, None, integers(7, 10)], y

@@ -52,6 +52,10 @@ def grams(**attributes):
     return several("TfIdfVectorizer", ((4,), 7), **(usual | attributes))
 
 
+def resize(**attributes):
+    return several("Resize", (1, 1, 4, 4), [], [], [1, 1, 8, 8], **attributes)
+
+
 def scan(batch):
     """Adds up 40 rows: the sum at the end, and those on the way."""
     of = {name: helper.make_tensor_value_info(name, 1, [batch, 3])
@@ -65,9 +69,16 @@ def scan(batch):
 
 
 NODES = {
+    # Words that Resize does not know.
+    "resize-place": lambda: resize(coordinate_transformation_mode="middle"),
+    "resize-nearest": lambda: resize(nearest_mode="simple"),
+    "resize-mode": lambda: resize(mode="bilinear"),
+    "resize-policy": lambda: resize(keep_aspect_ratio_policy="fit"),
     # Selections.
     "compress-open": lambda: several("Compress", (4,), (("N",), 9), axis=0),
     "hardmax-open": lambda: several("Hardmax", ("N", 3), axis=0),
+    # Blocks of 2 of 5 elements are 3.
+    "quantize-blocks": lambda: several("QuantizeLinear", (5,), (2,), axis=0, block_size=2),
     "scan": lambda: scan(2),
     "scan-of-nothing": lambda: scan(0),
     # Grids.

@@ -161,34 +161,75 @@ LogicalResult importCastLike(Node &node) {
   return castTo(node, node.input(1).dataType);
 }
 
+/// The bits in memory, where BOOL is a byte of 0 or 1; 0 for what has none
+/// here.
+static unsigned bitsOf(Emitter &emit, int64_t dataType) {
+  if (dataType == type::Bool)
+    return 8;
+  if (isNarrow(dataType))
+    return formatOfType(emit.element(dataType)).width();
+  if (unsigned width = widthOf(dataType))
+    return width;
+  return dataType == type::Double ? 64 : 32;
+}
+
+static int64_t unsignedOf(unsigned bits) {
+  switch (bits) {
+  case 2:
+    return type::UInt2;
+  case 4:
+    return type::UInt4;
+  case 8:
+    return type::UInt8;
+  case 16:
+    return type::UInt16;
+  case 32:
+    return type::UInt32;
+  default:
+    return type::UInt64;
+  }
+}
+
+static Tensor bitcast(Emitter &emit, const Tensor &x, int64_t to) {
+  return emit.map(
+      {&x}, x.shape,
+      [&](LocBuilder &b, ValueRange args) -> Value {
+        return arith::BitcastOp::create(b, emit.element(to), args[0]);
+      },
+      to);
+}
+
+/// Codes of a narrower float from it, or it from codes: what is narrow among
+/// both says the format.
+static Tensor castCodes(Emitter &emit, const Tensor &x, int64_t to) {
+  Value value = emit.value(x);
+  auto cast = CastOp::create(emit.b, emit.type(x.shape, to), value);
+  Type number = emit.element(isNarrow(to) ? to : x.dataType);
+  auto format = FormatAttr::get(emit.b.getContext(), formatOfType(number));
+  if (!isNarrow(to))
+    cast.setFormatAttr(format);
+  cast.setOperandFormatsAttr(emit.b.getArrayAttr({format}));
+  return emit.result(cast.getResult(), x.shape, to);
+}
+
 LogicalResult importBitCast(Node &node) {
   int64_t to = node.integer("to", 0);
   const Tensor &x = node.input(0);
-  Type from = node.emit.element(x.dataType), target = node.emit.element(to);
-  auto bits = [](int64_t dataType, Type type) {
-    unsigned width = widthOf(dataType);
-    // BOOL is a byte of 0 or 1 in memory.
-    return dataType == type::Bool ? 8
-           : width                ? width
-           : isNarrow(dataType)   ? 0
-                                  : type.getIntOrFloatBitWidth();
-  };
-  if (!isNumeric(to) || bits(x.dataType, from) == 0 ||
-      bits(x.dataType, from) != bits(to, target))
+  Emitter &emit = node.emit;
+  if (!isNumeric(to) || bitsOf(emit, x.dataType) != bitsOf(emit, to))
     return node.error("a cast of the bits of " + dataTypeName(x.dataType) +
                       " to " + dataTypeName(to) +
-                      " is not supported; expected as many bits of f32, f64 "
-                      "or integers");
-  return node.finish(node.emit.map(
-      {&x}, x.shape,
-      [&](LocBuilder &b, ValueRange args) -> Value {
-        if (from == target)
-          return args[0];
-        if (x.dataType == type::Bool || to == type::Bool)
-          return convert(b, args[0], x.dataType, to);
-        return arith::BitcastOp::create(b, target, args[0]);
-      },
-      to));
+                      " is not supported; expected a type of as many bits");
+  if (x.dataType == to)
+    return node.finish(x);
+  // By way of an unsigned integer.
+  int64_t whole = unsignedOf(bitsOf(emit, to));
+  Tensor bits = isNarrow(x.dataType) ? castCodes(emit, x, whole)
+                : x.isIntegral()     ? convertTo(emit, x, whole)
+                                     : bitcast(emit, x, whole);
+  return node.finish(isNarrow(to)    ? castCodes(emit, bits, to)
+                     : isInteger(to) ? convertTo(emit, bits, to)
+                                     : bitcast(emit, bits, to));
 }
 
 } // namespace numera::importer

@@ -72,6 +72,20 @@ static Value shrink(LocBuilder &b, Value x, float bias, float lambd) {
   return select(b, low, up, select(b, high, down, number(b, x, 0)));
 }
 
+/// Integers are numbers of f64, and the result is rounded toward zero.
+static LogicalResult shrinkIntegers(Node &node) {
+  const Tensor &x = node.input(0);
+  float bias = node.real("bias", 0.0f), lambd = node.real("lambd", 0.5f);
+  if (node.failed())
+    return failure();
+  return node.finish(
+      node.emit.map({&x}, x.shape, [&](LocBuilder &b, ValueRange args) {
+        Value real = convert(b, args[0], x.dataType, type::Double);
+        return convert(b, shrink(b, real, bias, lambd), type::Double,
+                       x.dataType);
+      }));
+}
+
 static Value sign(LocBuilder &b, Value x) {
   Value zero = number(b, x, 0);
   Value negative =
@@ -196,6 +210,8 @@ LogicalResult importUnary(Node &node) {
   if (x.isIntegral()) {
     if (node.op() == "Neg" && x.isDynamic())
       return negateIntegers(node);
+    if (node.op() == "Shrink")
+      return shrinkIntegers(node);
     bool known = true;
     Tensor result =
         node.emit.map({&x}, x.shape, [&](LocBuilder &b, ValueRange args) {

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -21,10 +22,13 @@ namespace numera::importer {
 namespace {
 
 /// How a tensor and its scales are read together: the tensor with each block as
-/// a dimension, and the dimensions of it that scales run along.
+/// a dimension, and the dimensions of it that scales run along. Where the last
+/// block is not full, the tensor stays, and scales are repeated.
 struct Grid {
   Shape shape;
   SmallVector<unsigned, 4> axes;
+  int64_t axis = 0;
+  int64_t repeats = 1;
 };
 
 } // namespace
@@ -62,13 +66,18 @@ static LogicalResult findGrid(Node &node, const Tensor &x, const Tensor &scale,
   }
   Dim length = x.shape[axis];
   Shape expected = x.shape;
-  expected[axis] = Dim::fixed(block > 0 ? length.count / block : 0);
-  if (length.isDynamic() || block < 1 || length.count % block != 0 ||
-      scale.shape != expected)
+  int64_t count = block > 0 ? llvm::divideCeil(length.count, block) : 0;
+  expected[axis] = Dim::fixed(count);
+  if (length.isDynamic() || block < 1 || scale.shape != expected)
     return badScale(node, x, scale,
                     "one for each block of " + std::to_string(block) +
-                        " along axis " + std::to_string(axis) +
-                        ", which they fill");
+                        " along axis " + std::to_string(axis));
+  if (length.count % block != 0) {
+    grid.axes = llvm::to_vector<4>(llvm::seq<unsigned>(0, x.rank()));
+    grid.axis = axis;
+    grid.repeats = block;
+    return success();
+  }
   grid.shape[axis] = expected[axis];
   grid.shape.insert(grid.shape.begin() + axis + 1, Dim::fixed(block));
   for (unsigned i = 0; i < unsigned(x.rank()); ++i)
@@ -120,13 +129,31 @@ static Tensor stored(Emitter &emit, const Tensor &x, int64_t dataType) {
   return emit.result(cast.getResult(), x.shape, dataType);
 }
 
+/// Each scale as often as its block has elements of the tensor.
+static Tensor repeated(Emitter &emit, const Tensor &scale, const Grid &grid) {
+  if (grid.repeats == 1 || scale.rank() == 0)
+    return scale;
+  Shape split = scale.shape, joined = scale.shape;
+  split.insert(split.begin() + grid.axis + 1, Dim::fixed(1));
+  Tensor columns = emit.reshape(scale, split);
+  split[grid.axis + 1] = Dim::fixed(grid.repeats);
+  joined[grid.axis].count *= grid.repeats;
+  Tensor blocks = emit.reshape(emit.expand(columns, split), joined);
+  return emit.slice(blocks, grid.shape, SmallVector<int64_t>(scale.rank(), 0),
+                    SmallVector<int64_t>(scale.rank(), 1));
+}
+
 static Tensor combine(Node &node, const Tensor &x, const Grid &grid,
                       ArrayRef<const Tensor *> others, Body body) {
   Tensor shaped = node.emit.reshape(x, grid.shape);
   SmallVector<Operand> operands = {
       node.emit.aligned(shaped, unsigned(grid.shape.size()))};
-  for (const Tensor *other : others)
-    operands.push_back({other, grid.axes});
+  SmallVector<Tensor> scales =
+      llvm::map_to_vector(others, [&](const Tensor *other) -> Tensor {
+        return repeated(node.emit, *other, grid);
+      });
+  for (const Tensor &scale : scales)
+    operands.push_back({&scale, grid.axes});
   return node.emit.reshape(node.emit.mapAlong(operands, grid.shape, body),
                            x.shape);
 }

@@ -98,10 +98,9 @@ static Tensor logSumExp(Emitter &emit, const Tensor &x,
                   });
 }
 
-static std::optional<Tensor> reduced(Node &node, StringRef kind,
-                                     ArrayRef<bool> gone) {
+static std::optional<Tensor> reduced(Node &node, const Tensor &x,
+                                     StringRef kind, ArrayRef<bool> gone) {
   Emitter &emit = node.emit;
-  const Tensor &x = node.input(0);
   if (kind == "Max")
     return emit.maximum(x, gone);
   if (kind == "Min")
@@ -126,14 +125,21 @@ static std::optional<Tensor> reduced(Node &node, StringRef kind,
   return logSumExp(emit, x, gone);
 }
 
-/// What an operator of one element that is not reduced gives.
+/// What an operator of one element that is not reduced gives. Roots and
+/// logarithms of integers are those of f64, rounded toward zero.
 static std::optional<Tensor> reducedOrNot(Node &node, StringRef kind,
                                           ArrayRef<bool> gone, bool keep) {
-  std::optional<Tensor> result = reduced(node, kind, gone);
+  const Tensor &x = node.input(0);
+  bool throughReals =
+      x.isIntegral() && (kind == "L2" || kind.starts_with("Log"));
+  std::optional<Tensor> result =
+      reduced(node, throughReals ? convertTo(node.emit, x, type::Double) : x,
+              kind, gone);
   if (!result)
     return std::nullopt;
-  return node.emit.reshape(*result,
-                           reducedShape(node.input(0).shape, gone, keep));
+  return convertTo(
+      node.emit, node.emit.reshape(*result, reducedShape(x.shape, gone, keep)),
+      x.dataType);
 }
 
 /// Axes that are known only when the model runs: the declared shape of the
@@ -184,11 +190,6 @@ static LogicalResult reduceAtRunTime(Node &node, StringRef kind, bool keep) {
 LogicalResult importReduce(Node &node) {
   StringRef kind = node.op().drop_front(StringRef("Reduce").size());
   const Tensor &x = node.input(0);
-  bool takesIntegers = kind == "Max" || kind == "Min" || kind == "Sum" ||
-                       kind == "Prod" || kind == "L1" || kind == "SumSquare" ||
-                       kind == "Mean";
-  if (!takesIntegers && failed(node.checkFloat(0)))
-    return failure();
   // The axes became an input in opset 13 for the sum, in 18 for the others.
   bool asInput = node.opset >= (kind == "Sum" ? 13 : 18);
   if (!asInput && node.numInputs() > 1)
@@ -243,7 +244,7 @@ LogicalResult importGlobalPool(Node &node) {
     return node.finish(node.emit.reshape(power(node.emit, sums, 1 / p), shape));
   }
   std::optional<Tensor> result =
-      reduced(node, node.op() == "GlobalMaxPool" ? "Max" : "Mean", spatial);
+      reduced(node, x, node.op() == "GlobalMaxPool" ? "Max" : "Mean", spatial);
   return result ? node.finish(node.emit.reshape(*result, shape)) : failure();
 }
 

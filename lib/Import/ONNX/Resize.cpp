@@ -11,7 +11,9 @@
 #include "Operators.h"
 #include "Scalar.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -26,6 +28,8 @@ double Resizing::source(int64_t i, int64_t size, int64_t result, double scale,
     return result == 1 ? 0 : x * double(size - 1) / (length - 1);
   if (place == "asymmetric")
     return x / scale;
+  if (place == "tf_half_pixel_for_nn")
+    return (x + 0.5) / scale;
   if (place == "tf_crop_and_resize")
     return result > 1 ? start * double(size - 1) +
                             x * (end - start) * double(size - 1) / (length - 1)
@@ -180,8 +184,29 @@ static std::optional<SmallVector<float>> staysUnknown(Node &node,
   return sizes;
 }
 
+/// Fails for an attribute that is none of the words.
+static LogicalResult isOneOf(Node &node, StringRef attribute, StringRef word,
+                             ArrayRef<StringRef> words) {
+  if (llvm::is_contained(words, word))
+    return success();
+  std::string listed = llvm::join(words.drop_back(), ", ");
+  return node.error("attribute '" + attribute + "' is " + quote(word) +
+                    "; expected " + listed + " or " + words.back());
+}
+
+/// Rounded to the nearest, ties to even, and saturated.
+static Tensor toNearestIntegers(Emitter &emit, const Tensor &x, int64_t to) {
+  return emit.map(
+      {&x}, x.shape,
+      [&](LocBuilder &b, ValueRange args) {
+        Value whole = math::RoundEvenOp::create(b, args[0]);
+        return convert(b, whole, type::Double, to);
+      },
+      to);
+}
+
 LogicalResult importResize(Node &node) {
-  const Tensor &x = node.input(0);
+  const Tensor &given = node.input(0);
   bool isOld = node.op() == "Upsample" || node.opset < 11;
   Resizing resizing{node};
   resizing.mode = node.text("mode", "nearest");
@@ -197,19 +222,33 @@ LogicalResult importResize(Node &node) {
   auto axes = node.integers("axes");
   if (node.failed())
     return failure();
-  if (resizing.mode == "bilinear")
+  if (node.op() == "Upsample" && resizing.mode == "bilinear")
     resizing.mode = "linear";
-  if (!llvm::is_contained({"nearest", "linear", "cubic"},
-                          StringRef(resizing.mode)))
-    return node.error("attribute 'mode' is " + quote(resizing.mode) +
-                      "; expected nearest, linear or cubic");
+  if (failed(isOneOf(node, "mode", resizing.mode,
+                     {"nearest", "linear", "cubic"})) ||
+      failed(isOneOf(node, "coordinate_transformation_mode", resizing.place,
+                     {"half_pixel", "half_pixel_symmetric",
+                      "pytorch_half_pixel", "align_corners", "asymmetric",
+                      "tf_half_pixel_for_nn", "tf_crop_and_resize"})) ||
+      failed(isOneOf(
+          node, "nearest_mode", resizing.nearest,
+          {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})) ||
+      failed(isOneOf(node, "keep_aspect_ratio_policy", policy,
+                     {"stretch", "not_larger", "not_smaller"})))
+    return failure();
   if (!axes)
-    axes = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  (void)node.axes(*axes, x.rank());
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, given.rank()));
+  (void)node.axes(*axes, given.rank());
   if (node.failed())
     return failure();
-  if (resizing.mode != "nearest" && failed(node.checkFloat(0)))
-    return failure();
+  // Of integers, numbers of f64 are resized.
+  bool isMixed = resizing.mode != "nearest" && given.isIntegral();
+  Tensor x = isMixed ? convertTo(node.emit, given, type::Double) : given;
+  auto finish = [&](const Tensor &resized) {
+    return node.finish(
+        isMixed ? toNearestIntegers(node.emit, resized, given.dataType)
+                : resized);
+  };
   // An attribute, then input 1, then input 2.
   bool isAttribute = node.op() == "Upsample" && node.opset < 9;
   List scaleList =
@@ -223,9 +262,9 @@ LogicalResult importResize(Node &node) {
   if (declared && int64_t(declared->size()) == x.rank() &&
       !(scaleList.isKnown() && sizeList.isKnown() &&
         (regionList.isKnown() || !resizing.crops()))) {
-    auto resized = resizing.atRunTime(*axes, regionList, scaleList, sizeList,
+    auto resized = resizing.atRunTime(x, *axes, regionList, scaleList, sizeList,
                                       policy, *declared);
-    return resized ? node.finish(*resized) : failure();
+    return resized ? finish(*resized) : failure();
   }
   auto regions = resizing.crops() ? regionList.numbers()
                                   : std::optional(SmallVector<double>());
@@ -256,8 +295,8 @@ LogicalResult importResize(Node &node) {
           chosen * double(x.shape[node.axis(axis, x.rank())].count) + 0.5);
   }
   Tensor current = x;
-  for (auto [i, given] : llvm::enumerate(*axes)) {
-    int64_t axis = node.axis(given, x.rank());
+  for (auto [i, listed] : llvm::enumerate(*axes)) {
+    int64_t axis = node.axis(listed, x.rank());
     Dim size = x.shape[axis];
     double scale = scales->empty() ? 0 : (*scales)[i];
     double result =
@@ -284,7 +323,7 @@ LogicalResult importResize(Node &node) {
       return failure();
     current = resizing.along(current, axis, int64_t(result), scale, start, end);
   }
-  return node.finish(current);
+  return finish(current);
 }
 
 } // namespace numera::importer

@@ -26,7 +26,7 @@ struct Resizing {
                double start, double end) const;
   /// Resizes to `shape` by numbers of which some are known only when the model
   /// runs; the program fails where they give another shape.
-  std::optional<Tensor> atRunTime(llvm::ArrayRef<int64_t> axes,
+  std::optional<Tensor> atRunTime(const Tensor &x, llvm::ArrayRef<int64_t> axes,
                                   const List &regions, const List &scales,
                                   const List &sizes, llvm::StringRef policy,
                                   const Shape &shape) const;

@@ -29,6 +29,8 @@ Value Resizing::source(LocBuilder &b, Value i, const Side &side) const {
                             : div(b, mul(b, x, real(b, last)), real(b, steps));
   if (place == "asymmetric")
     return div(b, x, side.scale);
+  if (place == "tf_half_pixel_for_nn")
+    return div(b, add(b, x, real(b, 0.5)), side.scale);
   if (crops()) {
     if (side.result <= 1)
       return mul(b, mul(b, real(b, 0.5), add(b, side.start, side.end)),
@@ -149,14 +151,12 @@ Tensor Resizing::along(const Tensor &x, int64_t axis, const Side &side) const {
                flags ? &*flags : nullptr);
 }
 
-std::optional<Tensor> Resizing::atRunTime(ArrayRef<int64_t> axes,
-                                          const List &regions,
-                                          const List &scales, const List &sizes,
-                                          StringRef policy,
-                                          const Shape &shape) const {
+std::optional<Tensor>
+Resizing::atRunTime(const Tensor &x, ArrayRef<int64_t> axes,
+                    const List &regions, const List &scales, const List &sizes,
+                    StringRef policy, const Shape &shape) const {
   Emitter &emit = node.emit;
   LocBuilder &b = emit.b;
-  const Tensor &x = node.input(0);
   int64_t count = int64_t(axes.size());
   if (scales.size() != (sizes.size() == 0 ? count : 0) ||
       (sizes.size() != 0 && sizes.size() != count) ||
