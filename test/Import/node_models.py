@@ -56,6 +56,22 @@ def resize(**attributes):
     return several("Resize", (1, 1, 4, 4), [], [], [1, 1, 8, 8], **attributes)
 
 
+def product_shape():
+    """Reshape to [max(N · 2, 1), 3], as tf2onnx writes it."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Slice", ["shape", "none", "two"], ["front"]),
+        helper.make_node("ReduceProd", ["front"], ["rows"]),
+        helper.make_node("Max", ["rows", "one"], ["most"], "the_node"),
+        helper.make_node("Concat", ["most", "three"], ["to"], axis=0),
+        helper.make_node("Reshape", ["x", "to"], ["y"]),
+    ]
+    known = {"none": 0, "one": 1, "two": 2, "three": 3}
+    constants = [numpy_helper.from_array(np.array([n]), name) for name, n in known.items()]
+    inputs = [helper.make_tensor_value_info("x", 1, ["N", 2, 3])]
+    return nodes, inputs, [helper.make_tensor_value_info("y", 1, ["M", 3])], constants, 18
+
+
 def scan(batch):
     """Adds up 40 rows: the sum at the end, and those on the way."""
     of = {name: helper.make_tensor_value_info(name, 1, [batch, 3])
@@ -69,6 +85,7 @@ def scan(batch):
 
 
 NODES = {
+    "product-shape": product_shape,
     # Words that Resize does not know.
     "resize-place": lambda: resize(coordinate_transformation_mode="middle"),
     "resize-nearest": lambda: resize(nearest_mode="simple"),

@@ -165,6 +165,11 @@ LogicalResult importVariadic(Node &node) {
   std::optional<Shape> shape = broadcastAll(node);
   if (!shape || failed(checkSameType(node)))
     return failure();
+  auto hasSizes = [](const Tensor *input) { return input->isDynamic(); };
+  if ((node.op() == "Max" || node.op() == "Min") &&
+      llvm::any_of(node.inputs, hasSizes))
+    if (std::optional<Tensor> folded = foldIntegers(node, *shape))
+      return node.finish(*folded);
   bool noSign = isUnsigned(node.input(0).dataType);
   return node.finish(
       node.emit.map(node.inputs, *shape, [&](LocBuilder &b, ValueRange args) {

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "List.h"
 #include "Operators.h"
+#include "Scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -108,6 +109,41 @@ static std::optional<Dim> fold(Emitter &emit, StringRef op, Dim lhs, Dim rhs) {
   return op == "Div" ? divide(lhs, rhs) : std::nullopt;
 }
 
+/// The greater of two, or the lesser, where it can be said; nothing else.
+/// Sizes are taken to be 1 or more where that decides: the call fails for 0.
+static std::optional<Dim> extremum(Node &node, StringRef op, Dim lhs, Dim rhs) {
+  bool isMax = op == "Max";
+  if (lhs.sizes == rhs.sizes)
+    return (lhs.count > rhs.count) == isMax ? lhs : rhs;
+  if (lhs.isDynamic() && rhs.isDynamic())
+    return std::nullopt;
+  Dim size = lhs.isDynamic() ? lhs : rhs, number = lhs.isDynamic() ? rhs : lhs;
+  if (size.count < 0 || number.count > size.count)
+    return std::nullopt;
+  Emitter &emit = node.emit;
+  if (number.count > 0)
+    require(node,
+            compare(emit.b, Order::LessOrEqual, index(emit.b, number.count),
+                    emit.size(size)),
+            "takes a size to be 1 or more, which is 0");
+  return isMax ? size : number;
+}
+
+/// One element of an operator of two, where it can be said.
+static std::optional<Dim> foldTwo(Node &node, StringRef op, Dim lhs, Dim rhs) {
+  return op == "Max" || op == "Min" ? extremum(node, op, lhs, rhs)
+                                    : fold(node.emit, op, lhs, rhs);
+}
+
+std::optional<Tensor> foldReduction(Node &node, StringRef op) {
+  const Tensor &x = node.input(0);
+  std::optional<Dim> result = x.host->ints.front();
+  for (Dim next : ArrayRef(x.host->ints).drop_front())
+    if (!(result = foldTwo(node, op, *result, next)))
+      return std::nullopt;
+  return Tensor::ofInts({*result}, {}, x.dataType);
+}
+
 std::optional<Tensor> selectKnown(Node &node, ArrayRef<Dim> shape) {
   if (!node.input(0).host || node.input(0).isDynamic() || !node.input(1).host ||
       !node.input(2).host)
@@ -125,20 +161,27 @@ std::optional<Tensor> selectKnown(Node &node, ArrayRef<Dim> shape) {
 }
 
 std::optional<Tensor> foldIntegers(Node &node, ArrayRef<Dim> shape) {
-  if (!node.input(0).host || !node.input(1).host)
-    return std::nullopt;
-  Tensor left = node.emit.expand(node.input(0), shape);
-  Tensor right = node.emit.expand(node.input(1), shape);
-  if (!left.host || !right.host || !left.isIntegral() || !right.isIntegral())
-    return std::nullopt;
-  std::vector<Dim> results;
-  for (auto [x, y] : llvm::zip_equal(left.host->ints, right.host->ints)) {
-    std::optional<Dim> result = fold(node.emit, node.op(), x, y);
-    if (!result)
+  std::optional<Tensor> folded;
+  for (const Tensor *input : node.inputs) {
+    if (!input->host || !input->isIntegral())
       return std::nullopt;
-    results.push_back(*result);
+    Tensor next = node.emit.expand(*input, shape);
+    if (!next.host)
+      return std::nullopt;
+    if (!folded) {
+      folded = next;
+      continue;
+    }
+    std::vector<Dim> results;
+    for (auto [x, y] : llvm::zip_equal(folded->host->ints, next.host->ints)) {
+      std::optional<Dim> result = foldTwo(node, node.op(), x, y);
+      if (!result)
+        return std::nullopt;
+      results.push_back(*result);
+    }
+    folded = Tensor::ofInts(std::move(results), Shape(shape), next.dataType);
   }
-  return Tensor::ofInts(std::move(results), Shape(shape), left.dataType);
+  return folded;
 }
 
 } // namespace numera::importer

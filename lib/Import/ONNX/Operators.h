@@ -76,8 +76,10 @@ llvm::LogicalResult importShape(Node &node);
 llvm::LogicalResult importSize(Node &node);
 /// Neg of integers that are multiples of sizes that are not known.
 llvm::LogicalResult negateIntegers(Node &node);
-/// Add, Sub, Mul, Div of such, where the result is known.
+/// Add, Sub, Mul, Div, Max, Min of such, where the result is known.
 std::optional<Tensor> foldIntegers(Node &node, llvm::ArrayRef<Dim> shape);
+/// Add, Mul, Max or Min of all elements of input 0, which has some.
+std::optional<Tensor> foldReduction(Node &node, llvm::StringRef op);
 /// Where of such, where the result is known.
 std::optional<Tensor> selectKnown(Node &node, llvm::ArrayRef<Dim> shape);
 

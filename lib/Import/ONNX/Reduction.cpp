@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -130,6 +131,14 @@ static std::optional<Tensor> reduced(Node &node, const Tensor &x,
 static std::optional<Tensor> reducedOrNot(Node &node, StringRef kind,
                                           ArrayRef<bool> gone, bool keep) {
   const Tensor &x = node.input(0);
+  StringRef folds = llvm::StringSwitch<StringRef>(kind)
+                        .Case("Sum", "Add")
+                        .Case("Prod", "Mul")
+                        .Cases({"Max", "Min"}, kind)
+                        .Default("");
+  if (x.isDynamic() && x.rank() == 1 && gone[0] && !folds.empty())
+    if (std::optional<Tensor> folded = foldReduction(node, folds))
+      return node.emit.reshape(*folded, reducedShape(x.shape, gone, keep));
   bool throughReals =
       x.isIntegral() && (kind == "L2" || kind.starts_with("Log"));
   std::optional<Tensor> result =
