@@ -112,6 +112,42 @@ Graph::importBody(const onnx::GraphProto &body, ArrayRef<Tensor> inputs) {
   return results;
 }
 
+/// The defaults of a function's attributes (attribute_proto), which headers of
+/// onnx before 1.13 do not know.
+template <typename Function>
+static std::vector<onnx::AttributeProto> defaultsOf(const Function &function) {
+  if constexpr (requires { function.attribute_proto(); }) {
+    return {function.attribute_proto().begin(),
+            function.attribute_proto().end()};
+  } else {
+    constexpr int number = 11;
+    std::vector<onnx::AttributeProto> defaults;
+    const auto &fields = function.unknown_fields();
+    for (int i = 0; i < fields.field_count(); ++i) {
+      onnx::AttributeProto attribute;
+      if (fields.field(i).number() == number &&
+          fields.field(i).type() ==
+              google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+          attribute.ParseFromString(
+              std::string(fields.field(i).length_delimited())))
+        defaults.push_back(attribute);
+    }
+    return defaults;
+  }
+}
+
+/// The call with the defaults of attributes that it leaves out.
+static onnx::NodeProto withDefaults(const onnx::NodeProto &call,
+                                    const onnx::FunctionProto &function) {
+  onnx::NodeProto complete = call;
+  for (const onnx::AttributeProto &byDefault : defaultsOf(function))
+    if (llvm::none_of(call.attribute(), [&](const auto &given) {
+          return given.name() == byDefault.name();
+        }))
+      *complete.add_attribute() = byDefault;
+  return complete;
+}
+
 /// Replaces references to the function's attributes by those of the call, or by
 /// nothing, in bodies too.
 static void bindAttributes(onnx::NodeProto &node, const onnx::NodeProto &call) {
@@ -159,9 +195,10 @@ LogicalResult Graph::importFunction(Node &node,
     if (i >= int(node.inputs.size()) || !node.inputs[i])
       absent.push_back(function.input(i));
   Enter entered(*this, inner);
+  onnx::NodeProto complete = withDefaults(call, function);
   for (const onnx::NodeProto *original : inOrder(function.node())) {
     onnx::NodeProto copy = *original;
-    bindAttributes(copy, call);
+    bindAttributes(copy, complete);
     for (std::string &name : *copy.mutable_input())
       if (llvm::is_contained(absent, name))
         name.clear();
