@@ -226,9 +226,10 @@ LogicalResult importAttention(Node &node) {
     // Numbers of any type are added to the scores.
     if (mask.dataType != type::Bool)
       mask = convertTo(node.emit, mask, q->dataType);
-    // Keys behind a mask's are not to be seen.
+    // Keys behind a mask's are not to be seen. One for all was for all in
+    // opset 23.
     int64_t rank = mask.rank();
-    if (rank > 0 && !mask.shape.back().is(1) &&
+    if (rank > 0 && (node.opset >= 24 || !mask.shape.back().is(1)) &&
         !mask.shape.back().isDynamic() && !k->shape[2].isDynamic() &&
         mask.shape.back().count < k->shape[2].count) {
       SmallVector<int64_t> low(rank, 0), high(rank, 0);
