@@ -93,6 +93,8 @@ NODES = {
     "resize-policy": lambda: resize(keep_aspect_ratio_policy="fit"),
     # Selections.
     "compress-open": lambda: several("Compress", (4,), (("N",), 9), axis=0),
+    "squeeze-open": lambda: several("Squeeze", ("N", 1, 3)),
+    "squeeze-declared": lambda: several("Squeeze", ("N", 1, 3), out=["N", 3]),
     "hardmax-open": lambda: several("Hardmax", ("N", 3), axis=0),
     # Blocks of 2 of 5 elements are 3.
     "quantize-blocks": lambda: several("QuantizeLinear", (5,), (2,), axis=0, block_size=2),

@@ -162,6 +162,14 @@ static std::optional<Shape> shapeOfUnknownAxes(Node &node) {
   return shape;
 }
 
+/// A size that is not known stays, which one of 1 would not.
+static void requireNotOne(Node &node, Dim dim) {
+  LocBuilder &b = node.emit.b;
+  Value isOne = compare(b, Order::Equal, node.emit.size(dim), index(b, 1));
+  require(node, negation(b, isOne),
+          "takes a size that is not known to stay, which is 1");
+}
+
 LogicalResult importSqueeze(Node &node) {
   const Tensor &x = node.input(0);
   if (std::optional<Shape> shape = shapeOfUnknownAxes(node))
@@ -182,6 +190,11 @@ LogicalResult importSqueeze(Node &node) {
       return node.error("dimension " + Twine(i) + " of " + str(x.shape) +
                         " is not 1 and cannot be removed");
   }
+  // What the model declares holds for sizes of 1, too.
+  if (!axes && node.declared(0) != shape)
+    for (Dim dim : shape)
+      if (dim.isDynamic())
+        requireNotOne(node, dim);
   return node.finish(node.emit.reshape(x, shape));
 }
 
