@@ -91,7 +91,7 @@ class Equations:
         if name == "softsign":
             return r(x / r(1 + np.abs(x)))
         assert name == "softplus", name
-        return r(np.maximum(x, 0) + r(np.log(r(1 + r(np.exp(-np.abs(x)))))))
+        return r(np.maximum(x, 0) + r(np.log1p(r(np.exp(-np.abs(x))))))
 
     def functions(self, directions):
         names = self.given.get("activations", USUAL[self.op] * directions)

@@ -49,11 +49,11 @@ static Value scaledExpm1(LocBuilder &b, Value x, float alpha) {
 }
 
 static Value softplus(LocBuilder &b, Value x) {
-  // log(1 + exp(x)), by max(x, 0) + log(1 + exp(-|x|)), which does not
-  // overflow.
+  // log(1 + exp(x)), by max(x, 0) + log1p(exp(-|x|)), which does not overflow,
+  // and loses nothing of numbers far below 0.
   Value size = math::AbsFOp::create(b, x);
   Value power = math::ExpOp::create(b, neg(b, size));
-  Value log = math::LogOp::create(b, add(b, number(b, x, 1), power));
+  Value log = math::Log1pOp::create(b, power);
   return add(b, max(b, x, number(b, x, 0)), log);
 }
 
