@@ -222,20 +222,26 @@ constexpr Operator kOperators[] = {
 static bool takesAnySizes(const Operator &op) {
   // clang-format off
   constexpr LogicalResult (*elementwise[])(Node &) = {
-      importBinary, importBitCast, importBitShift, importBitwiseNot, importCast,
-      importCastLike, importClip, importCompare, importGelu, importIdentity,
-      importIsSpecial, importLogic, importMod, importNot, importUnary,
-      importVariadic, importWhere};
+      importBatchNormalization, importBinary, importBitCast, importBitShift,
+      importBitwiseNot, importCast, importCastLike, importClip, importCompare,
+      importDequantizeLinear, importDropout, importDynamicQuantizeLinear,
+      importGelu, importIdentity, importIsSpecial, importLogic, importMod,
+      importNot, importQuantizeLinear, importUnary, importVariadic, importWhere};
   constexpr LogicalResult (*others[])(Node &) = {
-      importAttention, importConcat, importConstantOfShape, importCumulate,
-      importExpand, importFlatten, importGather, importGatherElements, importGatherND,
-      importGemm, importIf, importLayerNormalization, importLoop, importMatMul,
+      importArg, importAttention, importConcat, importConstantOfShape,
+      importCumulate, importExpand, importFlatten, importGather,
+      importGatherElements, importGatherND, importGemm, importGlobalPool,
+      importHardmax, importIf, importInstanceNormalization,
+      importLayerNormalization, importLoop, importLpNormalization,
+      importMatMul, importMeanVarianceNormalization, importOneHot,
       importOptionalHasElement, importRMSNormalization, importRange,
       importReduce, importReshape, importRotaryEmbedding, importScan,
-      importScatterElements, importScatterND, importShape, importSize, importSlice, importSoftmax, importSplit,
-      importSqueeze, importTile, importTranspose, importTrilu, importUnsqueeze};
+      importScatterElements, importScatterND, importShape, importSize,
+      importSlice, importSoftmax, importSplit, importSqueeze, importTile,
+      importTopK, importTranspose, importTrilu, importUnsqueeze};
   // clang-format on
-  return llvm::is_contained(elementwise, op.import) ||
+  return op.name == "MatMulInteger" || op.name == "QLinearMatMul" ||
+         llvm::is_contained(elementwise, op.import) ||
          llvm::is_contained(others, op.import);
 }
 
