@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Graph.h"
+#include "NewFields.h"
 #include "NodeOrder.h"
 #include "Text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -110,30 +111,6 @@ Graph::importBody(const onnx::GraphProto &body, ArrayRef<Tensor> inputs) {
     results.push_back(*found);
   }
   return results;
-}
-
-/// The defaults of a function's attributes (attribute_proto), which headers of
-/// onnx before 1.13 do not know.
-template <typename Function>
-static std::vector<onnx::AttributeProto> defaultsOf(const Function &function) {
-  if constexpr (requires { function.attribute_proto(); }) {
-    return {function.attribute_proto().begin(),
-            function.attribute_proto().end()};
-  } else {
-    constexpr int number = 11;
-    std::vector<onnx::AttributeProto> defaults;
-    const auto &fields = function.unknown_fields();
-    for (int i = 0; i < fields.field_count(); ++i) {
-      onnx::AttributeProto attribute;
-      if (fields.field(i).number() == number &&
-          fields.field(i).type() ==
-              google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
-          attribute.ParseFromString(
-              std::string(fields.field(i).length_delimited())))
-        defaults.push_back(attribute);
-    }
-    return defaults;
-  }
 }
 
 /// The call with the defaults of attributes that it leaves out.

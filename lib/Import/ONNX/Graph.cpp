@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 #include "Graph.h"
 #include "List.h"
+#include "NewFields.h"
 #include "NodeOrder.h"
 #include "Operators.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -294,9 +295,11 @@ LogicalResult Graph::importNode(const onnx::NodeProto &nodeProto) {
         withOperator(NameLoc::get(builder.getStringAttr(node.name()), file),
                      ("onnx." + node.op()).str()));
   StringRef domain = nodeProto.domain();
+  std::string overload = overloadOf(nodeProto, 8);
   auto function =
       llvm::find_if(model.functions(), [&](const onnx::FunctionProto &one) {
-        return one.name() == nodeProto.op_type() && domain == one.domain();
+        return one.name() == nodeProto.op_type() && domain == one.domain() &&
+               overloadOf(one, 13) == overload;
       });
   if (function != model.functions().end() && !scope->isText) {
     if (failed(importFunction(node, *function, nodeProto)))
