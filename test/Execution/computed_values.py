@@ -140,6 +140,7 @@ def open_cases():
     x = GENERATOR.integers(-1, 3, (4, 6)).astype("f4")
     yield "NonZero", {}, [x], [np.stack(np.nonzero(x))]
     yield "NonZero", {}, [0 * x], [np.zeros((2, 0), "i8")]
+    yield "NonZero", {}, [np.array(1, "f4")], [np.zeros((0, 1), "i8")]
     flags = np.array([True, False, True, True])
     yield "Compress", {"axis": 0}, [x, flags], [x[flags]]
     yield "Compress", {}, [x, np.zeros(5, "?")], [np.zeros(0, "f4")]
@@ -211,7 +212,7 @@ def main(folder):
     for n, expected in enumerate(results):
         for i, y in enumerate(expected):
             found = np.load(folder / f"y{n}_{i}.npy")
-            assert np.array_equal(found, y), (several[n], i, found, y)
+            assert found.shape == y.shape and np.array_equal(found, y), (several[n], i, found, y)
     print(f"{len(results)} results of open sizes, the same")
     given = [np.array(v, "f4") for v in (0, np.inf, 1)]
     names = write(folder, [("Range", {}, given, None)], 18, [[given[0][None]]], declares=False)

@@ -322,8 +322,8 @@ LogicalResult importNonZero(Node &node) {
   Emitter &emit = node.emit;
   if (llvm::any_of(x.shape, [](Dim dim) { return dim.isDynamic(); }))
     return node.error("of the batch, in " + str(x.shape));
-  Shape shape = {Dim::fixed(std::max<int64_t>(1, x.rank())),
-                 Dim::fixed(count.value_or(0))};
+  // A scalar has no indices.
+  Shape shape = {Dim::fixed(x.rank()), Dim::fixed(count.value_or(0))};
   if (x.isEmpty() || count == 0)
     return node.finish(
         emit.result(emit.empty(shape, type::Int64), shape, type::Int64));
