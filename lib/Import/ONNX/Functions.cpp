@@ -9,6 +9,7 @@
 #include "Graph.h"
 #include "NewFields.h"
 #include "NodeOrder.h"
+#include "Operators.h"
 #include "Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
