@@ -87,8 +87,11 @@ def _need(*packages: str) -> None:
 
 def _write(path: pathlib.Path, content: bytes) -> None:
     """Completely or not at all; into the file of a link, a device or a pipe."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
+    from numera.study._output import is_stream
+
+    if is_stream(path):
+        with path.open("ab") as stream:
+            stream.write(content)
         return
     path = path.resolve()
     made = path.with_name(f".{path.name}.{os.getpid()}")

@@ -11,7 +11,7 @@ import threading
 import numera
 import numpy as np
 import pytest
-from numera.study._output import whole
+from numera.study._output import check_path, whole
 from studies import square
 
 
@@ -43,6 +43,33 @@ def test_a_pipe_is_written_into(tmp_path):
     reader.join(10)
     assert found == ["new"] and pipe.is_fifo()
     assert os.listdir(tmp_path) == ["pipe.csv"]
+
+
+def test_what_a_file_had_stays(tmp_path):
+    """As of standard output that goes to a file, and who may read it."""
+    log, private = tmp_path / "log", tmp_path / "private"
+    log.write_text("old\n")
+    (tmp_path / "ln").symlink_to("/dev/stdout")
+    for path in "/dev/stdout", "/proc/self/fd/1", tmp_path / "ln":
+        program = (
+            "from numera.study._output import whole\n"
+            f"with whole('{path}') as made: open(made, 'w').write('new\\n')\n"
+        )
+        with log.open("a") as file:
+            subprocess.run([sys.executable, "-c", program], stdout=file, check=True)
+    assert log.read_text() == "old\nnew\nnew\nnew\n"
+    private.write_text("old")
+    private.chmod(0o600)
+    write(private)
+    assert private.stat().st_mode & 0o777 == 0o600
+
+
+def test_paths_are_refused_before_time_is_spent(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "none" / "x")
+    for path in tmp_path, f"{tmp_path}/x/", tmp_path / "link", tmp_path / "no" / "x":
+        with pytest.raises(numera.Error, match="^cannot write .*folder"):
+            check_path(path)
+    check_path(tmp_path / "x")
 
 
 def test_a_folder_is_no_file(tmp_path):

@@ -14,6 +14,7 @@
 #include "llvm/Support/Signals.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -181,6 +182,12 @@ std::string numera::cacheFolder(StringRef name) {
   return folder.str().str();
 }
 
+/// True for devices, and for what a process has open.
+static bool isOpenFile(StringRef absolute) {
+  return absolute.starts_with("/dev/") ||
+         (absolute.starts_with("/proc/") && absolute.contains("/fd/"));
+}
+
 /// A device or a pipe is no file to be replaced: the bytes go into it.
 static Error writeThrough(StringRef path,
                           function_ref<Error(StringRef)> write) {
@@ -194,7 +201,8 @@ static Error writeThrough(StringRef path,
   ErrorOr<std::unique_ptr<MemoryBuffer>> bytes =
       MemoryBuffer::getFile(temporary->path());
   std::error_code code = bytes.getError();
-  raw_fd_ostream stream(path, code, sys::fs::CD_OpenExisting);
+  raw_fd_ostream stream(path, code, sys::fs::CD_OpenExisting, sys::fs::FA_Write,
+                        sys::fs::OF_Append);
   if (code)
     return createStringError("cannot write " + path + ": " + code.message());
   stream << (*bytes)->getBuffer();
@@ -206,9 +214,37 @@ static Error writeThrough(StringRef path,
   return Error::success();
 }
 
+/// The file that a link names in the end, or what is no link as it is. Where it
+/// is what a process has open, such as /dev/stdout, the way ends before: bytes
+/// go into it.
+static std::string fileOf(StringRef path) {
+  constexpr int mostLinks = 40;
+  SmallString<128> file(path);
+  for (int i = 0; i < mostLinks; ++i) {
+    SmallString<128> absolute(file);
+    sys::fs::make_absolute(absolute);
+    if (isOpenFile(absolute))
+      return absolute.str().str();
+    char text[PATH_MAX];
+    ssize_t length = readlink(file.c_str(), text, sizeof text);
+    if (length < 0)
+      break;
+    StringRef next(text, size_t(length));
+    if (sys::path::is_absolute(next)) {
+      file = next;
+    } else {
+      sys::path::remove_filename(file);
+      sys::path::append(file, next);
+    }
+  }
+  return file.str().str();
+}
+
 Error numera::replaceFile(StringRef path, bool isExecutable,
                           function_ref<Error(StringRef)> write) {
-  if (sys::fs::exists(path) && !sys::fs::is_regular_file(path))
+  std::string target = fileOf(path);
+  if (isOpenFile(target) ||
+      (sys::fs::exists(target) && !sys::fs::is_regular_file(target)))
     return writeThrough(path, write);
   unsigned mode = sys::fs::all_read | sys::fs::all_write;
   if (isExecutable)
@@ -217,7 +253,7 @@ Error numera::replaceFile(StringRef path, bool isExecutable,
     std::error_code code(errno, std::generic_category());
     return createStringError("cannot write " + path + ": " + code.message());
   };
-  std::optional<host::NewFile> file = createInherited(path, mode);
+  std::optional<host::NewFile> file = createInherited(target, mode);
   if (!file)
     return cannotWrite();
   std::string temporary = file->path();

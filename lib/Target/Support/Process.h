@@ -56,8 +56,8 @@ private:
 /// made again is kept; empty where the environment names neither.
 std::string cacheFolder(llvm::StringRef name);
 
-/// Has `write` make a file that becomes `path` if that succeeds. Until then it
-/// has no name, or one beside `path`. `isExecutable` gives it the permissions
+/// Has `write` make a file that becomes `path`, or what that is a link to, if
+/// that succeeds. Until then it has no name, or one beside it. `isExecutable` gives it the permissions
 /// of a program.
 llvm::Error
 replaceFile(llvm::StringRef path, bool isExecutable,

@@ -23,6 +23,7 @@ __all__ = [
     "check_path",
     "described",
     "described_one",
+    "is_stream",
     "name_of",
     "plain",
     "say",
@@ -35,9 +36,24 @@ def check_path(path: Path) -> None:
     text = os.fspath(path)
     if text == "-":
         raise Error("cannot write -: standard output has the words, expected a file")
-    folder = os.path.dirname(text) or "."
+    if os.path.isdir(text) or text.endswith(os.sep):
+        raise Error(f"cannot write {text}: it is a folder, expected a file")
+    folder = os.path.dirname(os.path.realpath(text))
     if not os.path.isdir(folder):
-        raise Error(f"cannot write {text}: no folder {folder}")
+        raise Error(f"cannot write {text}: no folder {os.path.dirname(text) or folder}")
+
+
+def is_stream(path: Path) -> bool:
+    """Whether what is written goes behind what was written before: into a device, a
+    pipe, or what the process has open, such as /dev/stdout."""
+    text = os.path.abspath(os.fspath(path))
+    for _ in range(40):  # links, at most
+        if text.startswith("/dev/") or (text.startswith("/proc/") and "/fd/" in text):
+            return True
+        if not os.path.islink(text):
+            break
+        text = os.path.abspath(os.path.join(os.path.dirname(text), os.readlink(text)))
+    return os.path.exists(text) and not os.path.isfile(text)
 
 
 @contextlib.contextmanager
@@ -46,18 +62,19 @@ def whole(path: Path) -> Iterator[str]:
     link stays one, and a device or a pipe gets what is in the file."""
     text = os.fspath(path)
     end = os.path.splitext(text)[1]
-    is_file = os.path.isfile(text) or not os.path.exists(text)
     target = os.path.realpath(text)
     made = f"{os.path.splitext(target)[0]}.{os.getpid()}{end}"
     try:
-        if is_file:
+        if not is_stream(text):
             yield made
+            if os.path.exists(target):
+                shutil.copymode(target, made)
             os.replace(made, target)
         else:
             handle, made = tempfile.mkstemp(end, "numera")
             os.close(handle)
             yield made
-            with open(made, "rb") as source, open(text, "wb") as file:
+            with open(made, "rb") as source, open(text, "ab") as file:
                 shutil.copyfileobj(source, file)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
@@ -70,6 +87,8 @@ def whole(path: Path) -> Iterator[str]:
 def say(text: Any) -> None:
     """Prints what a command found. Where nobody reads it, the process ends as others
     do, by the signal."""
+    if sys.stdout is None:
+        raise Error("cannot write to standard output: it is closed")
     try:
         print(text, flush=True)
     except OSError as error:
