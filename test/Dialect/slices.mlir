@@ -38,3 +38,19 @@ func.func @beyond(%x: tensor<1x3x4x!posit16>) -> tensor<1x3x!posit16> {
   %0 = tensor.extract_slice %x[0, 0, %four] [1, 3, 1] [1, 1, 1] : tensor<1x3x4x!posit16> to tensor<1x3x!posit16>
   return %0 : tensor<1x3x!posit16>
 }
+
+// MLIR fails inside at a view that drops dimensions and has other steps than 1.
+// CHECK-LABEL: func.func @step_of_one
+// CHECK: tensor.extract_slice %{{.*}}[1, 1] [1, 1] [1, 1] : tensor<3x3x!{{.*}}> to tensor<1x!{{.*}}>
+func.func @step_of_one(%x: tensor<3x3x!posit16>) -> tensor<1x!posit16> {
+  %0 = tensor.extract_slice %x[1, 1] [1, 1] [2, 1] : tensor<3x3x!posit16> to tensor<1x!posit16>
+  return %0 : tensor<1x!posit16>
+}
+
+// CHECK-LABEL: func.func @steps
+// CHECK: %[[WHOLE:.*]] = tensor.extract_slice %{{.*}}[0, 0, 0, 1] [2, 1, 1, 1] [2, 1, 1, 1] : tensor<3x1x1x2x!{{.*}}> to tensor<2x1x1x1x!{{.*}}>
+// CHECK: tensor.collapse_shape %[[WHOLE]] {{\[\[}}0, 1, 2], [3]] : tensor<2x1x1x1x!{{.*}}> into tensor<2x1x!{{.*}}>
+func.func @steps(%x: tensor<3x1x1x2x!posit16>) -> tensor<2x1x!posit16> {
+  %0 = tensor.extract_slice %x[0, 0, 0, 1] [2, 1, 1, 1] [2, 1, 1, 1] : tensor<3x1x1x2x!posit16> to tensor<2x1x!posit16>
+  return %0 : tensor<2x1x!posit16>
+}
