@@ -220,6 +220,19 @@ def test_a_number_for_each_element_that_a_mask_says(dims):
             net(x, mask, numbers)
 
 
+def test_tensors_without_elements():
+    def model(x, mask, numbers):
+        y = x.clone()
+        y[mask] = numbers
+        return y, x.reshape(1, 0, 3) * 2, x.cumsum(0), x.sum(0), x.sum(1)
+
+    x, mask, numbers = torch.randn(0, 3), torch.zeros(0, dtype=bool), torch.randn(0, 3)
+    net = torch.compile(model, backend=numera.torch.backend("f32"))
+    with torch.no_grad():
+        for found, expected in zip(net(x, mask, numbers), model(x, mask, numbers)):
+            assert found.shape == expected.shape and torch.equal(found, expected)
+
+
 def test_windows_of_a_tensor():
     def model(x):
         turned = x.unfold(1, 4, 2).unfold(2, 3, 3).reshape(4, -1)

@@ -34,6 +34,7 @@ _MOST = 1 << 20
 def fold(module: fx.GraphModule) -> None:
     """Holds the results of arithmetic on floats that depends on no input."""
     graph = module.graph
+    _make_empty(graph)
     known: set[fx.Node] = set()
     computed: set[fx.Node] = set()
     for node in graph.nodes:
@@ -54,6 +55,24 @@ def fold(module: fx.GraphModule) -> None:
         if node.meta["val"].numel() <= most:
             _hold(module, node, _value(node, {}))
     graph.eliminate_dead_code()
+
+
+def _make_empty(graph: fx.Graph) -> None:
+    """Makes tensors without elements of nothing: torch-mlir divides by their sizes."""
+    full = torch.ops.aten.full.default
+    for node in list(graph.nodes):
+        kind = _tensor_of(node)
+        if kind is None or not _is_function(node) or node.target is full:
+            continue
+        if any(type(size) is not int for size in kind.shape) or 0 not in kind.shape:
+            continue
+        with graph.inserting_before(node):
+            made = graph.call_function(
+                full, (list(kind.shape), 0), {"dtype": kind.dtype}
+            )
+        made.meta = dict(node.meta)
+        node.replace_all_uses_with(made)
+        graph.erase_node(node)
 
 
 def _is_wanted(node: fx.Node, known: set[fx.Node], computed: set[fx.Node]) -> bool:
