@@ -326,9 +326,12 @@ TEST(Program, NamesEntriesAsCAllows) {
   EXPECT_EQ(entrySymbol("exp"), "exp_");
   EXPECT_EQ(entrySymbol("double"), "double_");
   for (const char *name :
-       {"class", "delete", "new", "NULL", "size_t", "int32_t", "co_await"})
+       {"class", "delete", "new", "NULL", "size_t", "int32_t", "co_await",
+        "int_fast8_t", "max_align_t", "INT32_MAX", "SIZE_MAX", "UINT8_C",
+        "NUMERA_F32", "linux", "_Bool", "std"})
     EXPECT_EQ(entrySymbol(name), std::string(name) + "_");
-  EXPECT_EQ(entrySymbol("layer_0_t"), "layer_0_t");
+  for (const char *name : {"layer_0_t", "F", "POOL_MAX"})
+    EXPECT_EQ(entrySymbol(name), name);
 }
 
 } // namespace

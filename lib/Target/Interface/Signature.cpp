@@ -45,12 +45,23 @@ static bool isTaken(StringRef name) {
       "noexcept not not_eq nullptr operator or or_eq private protected "
       "public reinterpret_cast requires static_assert static_cast template "
       "this thread_local throw true try typeid typename typeof "
-      "typeof_unqual using virtual wchar_t xor xor_eq NULL offsetof";
-  // size_t, int32_t.
-  bool isType = name.ends_with("_t") && !name.drop_back(2).contains('_');
+      "typeof_unqual using virtual wchar_t xor xor_eq NULL offsetof "
+      "_Bool linux std unix";
+  // size_t, int_fast32_t, INT32_MAX, UINT64_C and what the header has.
+  bool isType = name.ends_with("_t") &&
+                (!name.drop_back(2).contains('_') || name.starts_with("int_") ||
+                 name.starts_with("uint_") || name == "max_align_t");
+  auto begins = [&](StringRef kind) { return name.starts_with(kind); };
+  auto ends = [&](StringRef limit) { return name.ends_with(limit); };
+  bool isLimit =
+      any_of(ArrayRef<StringRef>{"INT", "UINT", "SIZE_", "PTRDIFF_",
+                                 "SIG_ATOMIC_", "WCHAR_", "WINT_"},
+             begins) &&
+      any_of(ArrayRef<StringRef>{"_MAX", "_MIN", "_C", "_WIDTH"}, ends);
   LibFunc libraryFunction;
   return is_contained(keywords, name) ||
-         is_contained(split(later, ' '), name) || isType ||
+         is_contained(split(later, ' '), name) || isType || isLimit ||
+         name.starts_with("NUMERA_") ||
          TargetLibraryInfoImpl(Triple(sys::getDefaultTargetTriple()))
              .getLibFunc(name, libraryFunction);
 }
