@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numera.study import HOROWITZ_2014, JOUPPI_2021
 from numera.study._command import main
+from numera.study._yaml import parse
 from studies import TABLE, UNNAMED, W, X, perceptron
 
 WEIGHTS = [np.ones(shape, "f4") for shape in ((6, 5), (5, 4))]
@@ -51,7 +52,9 @@ def test_terms_of_exact_sums_cost_products_and_additions():
     sums = {"add": 7, "*": 100}
     table = {**TABLE, "quire": sums}
     exact = {"default": "f16", "accumulate": "quire"}
-    rounded = total(exact, {"f16": {"mul": 0, "*": 0}, "quire": {"add": 0}, "f32": {"*": 0}})
+    rounded = total(
+        exact, {"f16": {"mul": 0, "*": 0}, "quire": {"add": 0}, "f32": {"*": 0}}
+    )
     assert rounded == 0
     price = table["f16"]["mul"] + 7
     found = numera.cost(numera.compile(MODEL, policy=exact), X, table=table)
@@ -64,7 +67,9 @@ def test_terms_of_exact_sums_cost_products_and_additions():
     found = numera.cost(integers, X, table="horowitz2014")
     products = [row["cost"] for row in found.rows if row["operation"] == "quire_mac"]
     assert sum(products) == pytest.approx(ROWS * 50 * each)
-    with pytest.raises(numera.Error, match="no 'quire_mac' of format 'bf16', nor a 'mul'"):
+    with pytest.raises(
+        numera.Error, match="no 'quire_mac' of format 'bf16', nor a 'mul'"
+    ):
         total({"default": "bf16", "accumulate": "quire"}, {"bf16": {"mul": 1}})
 
 
@@ -222,6 +227,9 @@ def test_a_table_is_a_file_as_well(tmp_path):
     assert numera.cost(program, X, table=tmp_path / "t.json") == wanted
     pytest.importorskip("yaml")
     assert numera.cost(program, X, table=tmp_path / "t.yaml") == wanted
+    # Keys that a mapping takes over and says anew are not there twice.
+    merged = "x: {y: &y {<<: &z {add: 9}, add: 1, mul: 1}}\nf16: {<<: *y, mul: 2}\n"
+    assert parse(merged, "t.yaml")["f16"] == {"add": 1, "mul": 2}
 
 
 @pytest.mark.parametrize(

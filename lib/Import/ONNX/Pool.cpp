@@ -198,8 +198,8 @@ LogicalResult importAveragePool(Node &node) {
   Tensor sums = slide(
       node, node.input(0), window, node.emit.number(0, node.input(0).dataType),
       [](LocBuilder &b, ValueRange args) { return add(b, args[1], args[0]); });
-  Tensor divisor = convertTo(node.emit, divisors(window, countPads),
-                             node.input(0).dataType);
+  Tensor divisor =
+      convertTo(node.emit, divisors(window, countPads), node.input(0).dataType);
   return node.finish(node.emit.map(
       {&sums, &divisor}, sums.shape,
       [](LocBuilder &b, ValueRange args) { return div(b, args[0], args[1]); }));

@@ -57,8 +57,8 @@ private:
 std::string cacheFolder(llvm::StringRef name);
 
 /// Has `write` make a file that becomes `path`, or what that is a link to, if
-/// that succeeds. Until then it has no name, or one beside it. `isExecutable` gives it the permissions
-/// of a program.
+/// that succeeds. Until then it has no name, or one beside it. `isExecutable`
+/// gives it the permissions of a program.
 llvm::Error
 replaceFile(llvm::StringRef path, bool isExecutable,
             llvm::function_ref<llvm::Error(llvm::StringRef temporary)> write);

@@ -43,16 +43,18 @@ def parse(text: str, path: str) -> Any:
         raise Error(f"{path} is no JSON, and YAML needs: pip install pyyaml") from None
 
     class Loader(yaml.SafeLoader):
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node = super().compose_mapping_node(anchor)
             seen = set()
             for key, _ in node.value:
-                if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                name = key.tag, str(key.value)
+                if isinstance(key, yaml.ScalarNode) and name in seen:
                     raise yaml.constructor.ConstructorError(
                         problem=f"'{key.value}' is there twice",
                         problem_mark=key.start_mark,
                     )
-                seen.add(key.value if isinstance(key, yaml.ScalarNode) else key)
-            return super().construct_mapping(node, deep)
+                seen.add(name)
+            return node
 
     try:
         return yaml.load(text, Loader)
