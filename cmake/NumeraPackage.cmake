@@ -16,6 +16,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/numera/InitAll.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/numera)
 # What numera_add_family compiles.
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/Entries.cpp
+              ${PROJECT_SOURCE_DIR}/runtime/SinglePhases.h
               ${PROJECT_SOURCE_DIR}/lib/Registry/Formats/PluginEntry.cpp
         DESTINATION ${CMAKE_INSTALL_DATADIR}/numera)
 
