@@ -92,8 +92,11 @@ Graph::importBody(const onnx::GraphProto &body, ArrayRef<Tensor> inputs) {
   Scope inner{.parent = scope, .opset = scope->opset};
   Enter entered(*this, inner);
   readShapes(body);
-  if (failed(readInitializers(body)))
+  if (failed(checkInitializers(body)))
     return std::nullopt;
+  for (const onnx::TensorProto &initializer : body.initializer())
+    if (failed(readInitializer(initializer)))
+      return std::nullopt;
   for (auto [info, tensor] : llvm::zip_equal(body.input(), inputs))
     if (failed(define(info.name(), tensor)))
       return std::nullopt;

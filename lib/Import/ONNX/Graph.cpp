@@ -101,18 +101,18 @@ void Graph::readShapes(const onnx::GraphProto &graph) {
   }
 }
 
-LogicalResult Graph::readInitializers(const onnx::GraphProto &graph) {
+LogicalResult Graph::readInitializer(const TensorProto &initializer) {
+  FailureOr<Tensor> tensor =
+      readTensor(initializer, modelFolder, [&](const Twine &message) {
+        return error("initializer " + quote(initializer.name()) + ": " +
+                     message);
+      });
+  return failed(tensor) ? failure() : define(initializer.name(), *tensor);
+}
+
+LogicalResult Graph::checkInitializers(const onnx::GraphProto &graph) {
   if (graph.sparse_initializer_size() > 0)
     return error("sparse initializers are not supported");
-  for (const TensorProto &initializer : graph.initializer()) {
-    FailureOr<Tensor> tensor =
-        readTensor(initializer, modelFolder, [&](const Twine &message) {
-          return error("initializer " + quote(initializer.name()) + ": " +
-                       message);
-        });
-    if (failed(tensor) || failed(define(initializer.name(), *tensor)))
-      return failure();
-  }
   return success();
 }
 
@@ -360,11 +360,15 @@ LogicalResult Graph::writeOutputs() {
 }
 
 LogicalResult Graph::import(ModuleOp module) {
-  if (failed(readInitializers(proto)))
+  if (failed(checkInitializers(proto)))
     return failure();
-  // Weights are most of a model, and are read now.
-  for (TensorProto &initializer : *model.mutable_graph()->mutable_initializer())
+  // Weights are most of a model: each is released when it has been read.
+  for (TensorProto &initializer :
+       *model.mutable_graph()->mutable_initializer()) {
+    if (failed(readInitializer(initializer)))
+      return failure();
     delete initializer.release_raw_data();
+  }
   if (failed(readInputs(module)))
     return failure();
   readShapes(proto);

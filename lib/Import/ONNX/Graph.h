@@ -66,7 +66,8 @@ private:
   llvm::LogicalResult define(const std::string &name, Tensor tensor);
   const Tensor *find(const std::string &name) const;
   const std::string *findMissing(const std::string &name) const;
-  llvm::LogicalResult readInitializers(const onnx::GraphProto &proto);
+  llvm::LogicalResult checkInitializers(const onnx::GraphProto &proto);
+  llvm::LogicalResult readInitializer(const onnx::TensorProto &proto);
   llvm::LogicalResult readInputs(mlir::ModuleOp module);
   llvm::FailureOr<Tensor> readInput(const onnx::ValueInfoProto &info,
                                     unsigned input);

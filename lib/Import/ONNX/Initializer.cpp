@@ -11,6 +11,7 @@
 #include "External.h"
 #include "Node.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/Endian.h"
@@ -57,6 +58,27 @@ readElements(const Stored &proto, int64_t count, const Field &stored,
   return elements;
 }
 
+namespace {
+/// The number of each code of few bits, computed once: weights repeat them.
+class Numbers {
+public:
+  Numbers(unsigned bits, llvm::function_ref<float(unsigned)> compute)
+      : compute(compute), numbers(size_t(1) << bits), isKnown(numbers.size()) {}
+  float operator()(unsigned code) {
+    if (!isKnown.test(code)) {
+      numbers[code] = compute(code);
+      isKnown.set(code);
+    }
+    return numbers[code];
+  }
+
+private:
+  llvm::function_ref<float(unsigned)> compute;
+  std::vector<float> numbers;
+  llvm::BitVector isKnown;
+};
+} // namespace
+
 /// 16-bit floats, whose bits are stored as integers.
 static FailureOr<Tensor> readSmallFloats(const Stored &proto,
                                          const Shape &shape, int64_t count,
@@ -66,12 +88,18 @@ static FailureOr<Tensor> readSmallFloats(const Stored &proto,
       readElements<uint16_t>(proto, count, proto.proto.int32_data(), report);
   if (failed(bits))
     return failure();
+  auto compute = [&](unsigned code) {
+    return llvm::APFloat(semantics, llvm::APInt(16, code)).convertToFloat();
+  };
   std::vector<float> floats;
   floats.reserve(count);
-  for (uint16_t code : *bits) {
-    llvm::APFloat number(semantics, llvm::APInt(16, code));
-    floats.push_back(number.convertToFloat());
-  }
+  constexpr int64_t few = 1 << 12;
+  if (count < few)
+    for (uint16_t code : *bits)
+      floats.push_back(compute(code));
+  else
+    for (Numbers numbers(16, compute); uint16_t code : *bits)
+      floats.push_back(numbers(code));
   return Tensor::ofFloats(std::move(floats), shape);
 }
 
@@ -140,13 +168,15 @@ static FailureOr<Tensor> readCodes(const Stored &proto, const Shape &shape,
     return failure();
   const FormatFamily &family = format.getFamily();
   const Format &f32 = formatF32();
-  std::vector<float> floats;
-  floats.reserve(count);
-  for (uint8_t code : *codes) {
+  auto compute = [&](unsigned code) {
     uint64_t bits = f32.getFamily().encode(f32, family.decode(format, code),
                                            Rounding::NearestEven);
-    floats.push_back(llvm::bit_cast<float>(static_cast<uint32_t>(bits)));
-  }
+    return llvm::bit_cast<float>(static_cast<uint32_t>(bits));
+  };
+  std::vector<float> floats;
+  floats.reserve(count);
+  for (Numbers numbers(8, compute); uint8_t code : *codes)
+    floats.push_back(numbers(code));
   return Tensor::ofFloats(std::move(floats), shape);
 }
 
