@@ -15,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
 
 using namespace llvm;
 using namespace numera;
@@ -156,6 +157,13 @@ static Error checkIsWhole(StringRef path, uint64_t leastSize) {
                                         : full);
 }
 
+/// Whether LLVM's linker links so many bytes. It maps what it reads and holds
+/// what it writes, which is twice the weights; GNU's holds one section.
+static bool takesLLD(uint64_t size) {
+  constexpr uint64_t large = uint64_t(1) << 26;
+  return hasLLD() && (size < large || !sys::findProgramByName("ld"));
+}
+
 /// Compiles, and has clang link the objects into `path`.
 static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
                   const Registry &registry, const CPUOptions &options,
@@ -185,7 +193,8 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
     return files.takeError();
   arguments.insert(arguments.end(),
                    {"-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,-z,defs"});
-  if (hasLLD())
+  bool isLLD = takesLLD(size);
+  if (isLLD)
     // A full disk is an error of a write, and a fault of a map.
     arguments.insert(arguments.end(),
                      {"-fuse-ld=lld", "-Wl,--no-mmap-output-file"});
@@ -207,9 +216,9 @@ static Error link(mlir::ModuleOp lowered, ArrayRef<FunctionSignature> functions,
         // LLVM's linker makes a file beside its output, but for standard
         // output.
         arguments.insert(arguments.end(),
-                         {"-o", hasLLD() ? "-" : temporary.str()});
-        Error error = runClang(/*cxx=*/isExecutable, arguments,
-                               hasLLD() ? temporary : "");
+                         {"-o", isLLD ? "-" : temporary.str()});
+        Error error =
+            runClang(/*cxx=*/isExecutable, arguments, isLLD ? temporary : "");
         if (!error) {
           if (Error part = checkIsWhole(temporary, size))
             return createStringError("cannot write " + path + ": " +

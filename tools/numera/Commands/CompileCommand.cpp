@@ -13,6 +13,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 using namespace llvm;
 using namespace numera;
@@ -151,7 +154,17 @@ static int compile(Compilation &job) {
       emit(*module, functions, registry, std::move(options), job.output));
 }
 
+/// Weights go back to the system when they are released: glibc's heap takes
+/// more and more of them as it sees them go, and keeps what lies between
+/// others.
+static void releaseLargeMemory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int numera::compileCommand(ArrayRef<const char *> arguments) {
+  releaseLargeMemory();
   Compilation job;
   if (std::optional<int> status = parse(arguments, job))
     return *status;
