@@ -2,6 +2,7 @@
 
 #include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "numera/Dialect/Numera/IR/DenseCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 
 #include "gtest/gtest.h"
@@ -116,12 +117,31 @@ TEST_F(SharedElementsTest, BecomesDenseWhereItIsWanted) {
   SharedConstants constants;
   constants.find(*module);
   arith::ConstantOp first = *module->getOps<arith::ConstantOp>().begin();
-  constants.makeDense([&](arith::ConstantOp op) { return op == first; });
+  constants.makeDense([&](Operation *op) { return op == first; });
   EXPECT_EQ(SharedElements::find(constant), bytes); // of the second
   EXPECT_TRUE(isa<DenseElementsAttr>(valuesOf(*module)[0]));
   constants.makeDense();
   EXPECT_EQ(bytes.use_count(), 1);
   EXPECT_TRUE(isa<DenseElementsAttr>(valuesOf(*module)[1]));
+}
+
+TEST_F(SharedElementsTest, HoldsManyCodes) {
+  auto codesOf = [&](int64_t size, int64_t count) {
+    auto type = RankedTensorType::get({size}, IntegerType::get(&context, 16));
+    DenseCodesBuilder codes(type.getElementType(), count);
+    for (int64_t i = 0; i < count; ++i)
+      codes.set(i, uint64_t(i) % 1000);
+    return codes.buildShared(type);
+  };
+  constexpr int64_t many = SharedElements::leastBytes / 2;
+  ElementsAttr shared = codesOf(many, many);
+  EXPECT_TRUE(SharedElements::find(shared));
+  EXPECT_EQ(DenseCodes(rawElements(shared), shared.getElementType())[2999],
+            999u);
+  EXPECT_FALSE(SharedElements::find(codesOf(many - 1, many - 1)));
+  // One for all, however many there are.
+  for (int64_t size : {int64_t(2), many})
+    EXPECT_TRUE(cast<DenseElementsAttr>(codesOf(size, 1)).isSplat());
 }
 
 TEST_F(SharedElementsTest, LeavesOthersAlone) {

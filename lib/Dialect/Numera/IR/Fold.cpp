@@ -7,6 +7,7 @@
 #include "numera/Dialect/Numera/IR/CanonicalCodes.h"
 #include "numera/Dialect/Numera/IR/DenseCodes.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "numera/Numerics/Exact/Compare.h"
 #include "numera/Numerics/Exact/Integral.h"
 #include "numera/Numerics/Random/Random.h"
@@ -36,9 +37,10 @@ static std::optional<uint64_t> codeAt(Attribute constant, int64_t index) {
 class OperandCodes {
 public:
   explicit OperandCodes(Attribute folded) : constant(valueOfConstant(folded)) {
-    auto dense = dyn_cast_or_null<DenseElementsAttr>(constant);
-    if (dense && hasByteElements(dense.getElementType()))
-      codes.emplace(dense);
+    auto elements = dyn_cast_or_null<ElementsAttr>(constant);
+    ArrayRef<char> raw = rawElements(constant);
+    if (!raw.empty() && hasByteElements(elements.getElementType()))
+      codes.emplace(raw, elements.getElementType());
   }
   std::optional<uint64_t> at(int64_t index) const {
     return codes ? (*codes)[index] : codeAt(constant, index);
@@ -76,12 +78,14 @@ private:
 
 /// The width of the only operand, if it is of codes of few bits; else 0.
 static unsigned fewBits(ArrayRef<Attribute> operands) {
-  auto dense = operands.size() == 1 ? dyn_cast_or_null<DenseElementsAttr>(
-                                          valueOfConstant(operands.front()))
-                                    : DenseElementsAttr();
-  if (!dense || !hasByteElements(dense.getElementType()))
+  auto elements =
+      operands.size() == 1
+          ? dyn_cast_or_null<ElementsAttr>(valueOfConstant(operands.front()))
+          : ElementsAttr();
+  if (rawElements(elements).empty() ||
+      !hasByteElements(elements.getElementType()))
     return 0;
-  unsigned bits = dense.getElementType().getIntOrFloatBitWidth();
+  unsigned bits = elements.getElementType().getIntOrFloatBitWidth();
   return bits <= 16 ? bits : 0;
 }
 
@@ -100,8 +104,8 @@ OpFoldResult foldElements(
     return {};
   Type element = storageOf(numera::elementType(type));
   bool splat = llvm::all_of(operands, [](Attribute operand) {
-    auto dense = dyn_cast<DenseElementsAttr>(valueOfConstant(operand));
-    return !dense || dense.isSplat();
+    auto elements = dyn_cast<ElementsAttr>(valueOfConstant(operand));
+    return !elements || elements.isSplat();
   });
   int64_t count = !shaped || splat ? 1 : shaped.getNumElements();
   if (count > largest)
@@ -139,16 +143,22 @@ OpFoldResult foldElements(
     constexpr int64_t codesOfElement = 16;
     if (unsigned bits = fewBits(operands);
         bits && count * codesOfElement >> bits != 0) {
-      DenseCodes given(
-          cast<DenseElementsAttr>(valueOfConstant(operands.front())));
+      auto elements = cast<ElementsAttr>(valueOfConstant(operands.front()));
+      DenseCodes given(rawElements(elements), elements.getElementType());
       auto compute = [&](uint64_t code) { return evaluate(code); };
       KnownResults known(bits, compute);
       haveAll = setAll([&](int64_t i) { return known(given[i]); });
     } else {
       haveAll = setAll(resultAt);
     }
-    return haveAll ? OpFoldResult(results.build(shaped.clone(element)))
-                   : OpFoldResult();
+    if (!haveAll)
+      return {};
+    ShapedType codes = shaped.clone(element);
+    bool isShared = llvm::any_of(operands, [](Attribute operand) {
+      return SharedElements::find(valueOfConstant(operand)) != nullptr;
+    });
+    return isShared ? Attribute(results.buildShared(codes))
+                    : Attribute(results.build(codes));
   }
   SmallVector<Attribute> results;
   for (int64_t i = 0; i < count; ++i) {

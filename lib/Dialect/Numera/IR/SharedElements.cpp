@@ -3,6 +3,11 @@
 #include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Memory.h"
+#include "llvm/Support/xxhash.h"
 
 #include <cstring>
 #include <new>
@@ -16,7 +21,24 @@ SharedElements &SharedElements::of(MLIRContext *context) {
               ->getRegisteredInterface<SharedElements>();
 }
 
+/// Pages of their own, which go back to the system as soon as they are
+/// released: the heap keeps what lies between others.
+static std::shared_ptr<char> allocatePages(size_t bytes) {
+  std::error_code error;
+  llvm::sys::MemoryBlock block = llvm::sys::Memory::allocateMappedMemory(
+      bytes, /*NearBlock=*/nullptr,
+      llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_WRITE, error);
+  if (error)
+    llvm::report_bad_alloc_error("Allocation failed");
+  return {static_cast<char *>(block.base()), [block](char *) mutable {
+            llvm::sys::Memory::releaseMappedMemory(block);
+          }};
+}
+
 std::shared_ptr<char> SharedElements::allocate(size_t bytes) {
+  constexpr size_t large = size_t(1) << 20;
+  if (bytes >= large)
+    return allocatePages(bytes);
   auto release = [](char *memory) {
     ::operator delete(memory, std::align_val_t(alignment));
   };
@@ -64,32 +86,61 @@ void SharedElements::release(Attribute constant) {
   handle.getResource()->setBlob(AsmResourceBlob());
 }
 
+Attribute elementsOf(Operation *constant) {
+  if (auto number = dyn_cast_or_null<arith::ConstantOp>(constant))
+    return number.getValue();
+  auto codes = dyn_cast_or_null<ConstantOp>(constant);
+  return codes ? codes.getValue() : Attribute();
+}
+
 void SharedConstants::find(Operation *root) {
-  root->walk([&](arith::ConstantOp constant) {
-    if (!SharedElements::find(constant.getValue()))
+  root->walk([&](Operation *op) {
+    Attribute elements = elementsOf(op);
+    if (!SharedElements::find(elements))
       return;
-    constants.push_back(constant);
-    uses[constant.getValue()] += llvm::range_size(constant->getUses());
+    constants.push_back(op);
+    uses[elements] += llvm::range_size(op->getUses());
   });
 }
 
 void SharedConstants::release(Value value) {
-  auto constant = value.getDefiningOp<arith::ConstantOp>();
-  auto found = constant ? uses.find(constant.getValue()) : uses.end();
+  Attribute elements = elementsOf(value.getDefiningOp());
+  auto found = elements ? uses.find(elements) : uses.end();
   if (found != uses.end() && --found->second == 0)
-    SharedElements::release(constant.getValue());
+    SharedElements::release(elements);
+}
+
+void SharedConstants::unite() {
+  llvm::DenseMap<std::pair<uint64_t, Type>, Attribute> known;
+  for (Operation *constant : constants) {
+    Attribute elements = elementsOf(constant);
+    ArrayRef<char> bytes = rawElements(elements);
+    ArrayRef<uint8_t> hashed(reinterpret_cast<const uint8_t *>(bytes.data()),
+                             bytes.size());
+    Attribute &first =
+        known[{llvm::xxh3_64bits(hashed), constant->getResult(0).getType()}];
+    if (!first)
+      first = elements;
+    if (first == elements || rawElements(first) != bytes)
+      continue;
+    constant->setAttr("value", first);
+    size_t moved = llvm::range_size(constant->getUses());
+    uses[first] += moved;
+    if ((uses[elements] -= moved) == 0)
+      SharedElements::release(elements);
+  }
 }
 
 void SharedConstants::eraseUnused() {
   llvm::SetVector<Attribute> erased;
   llvm::SmallDenseSet<Attribute> used;
-  llvm::erase_if(constants, [&](arith::ConstantOp constant) {
+  llvm::erase_if(constants, [&](Operation *constant) {
     if (!constant->use_empty()) {
-      used.insert(constant.getValue());
+      used.insert(elementsOf(constant));
       return false;
     }
-    erased.insert(constant.getValue());
-    constant.erase();
+    erased.insert(elementsOf(constant));
+    constant->erase();
     return true;
   });
   for (Attribute elements : erased)
@@ -97,23 +148,24 @@ void SharedConstants::eraseUnused() {
       SharedElements::release(elements);
 }
 
-void SharedConstants::makeDense(
-    function_ref<bool(arith::ConstantOp)> isWanted) {
+void SharedConstants::makeDense(function_ref<bool(Operation *)> isWanted) {
   eraseUnused();
-  llvm::SetVector<Attribute> replaced;
+  llvm::MapVector<Attribute, SmallVector<Operation *, 1>> replaced;
   llvm::SmallDenseSet<Attribute> kept;
-  for (arith::ConstantOp constant : constants) {
-    Attribute elements = constant.getValue();
-    if (isWanted && !isWanted(constant)) {
-      kept.insert(elements);
-    } else if (ElementsAttr dense = denseElements(elements)) {
-      replaced.insert(elements);
-      constant.setValueAttr(dense);
-    }
-  }
-  for (Attribute elements : replaced)
+  for (Operation *constant : constants)
+    if (isWanted && !isWanted(constant))
+      kept.insert(elementsOf(constant));
+    else
+      replaced[elementsOf(constant)].push_back(constant);
+  for (auto &[elements, uses] : replaced) {
+    DenseElementsAttr dense = denseElements(elements);
+    if (!dense) // released before
+      continue;
+    for (Operation *constant : uses)
+      constant->setAttr("value", dense);
     if (!kept.contains(elements))
       SharedElements::release(elements);
+  }
 }
 
 ArrayRef<char> rawElements(Attribute constant) {

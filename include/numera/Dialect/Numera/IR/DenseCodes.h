@@ -8,8 +8,8 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include <cstring>
-#include <vector>
 
 namespace numera {
 
@@ -69,12 +69,12 @@ private:
 /// Takes the elements of such a type, by their places.
 class DenseCodesBuilder {
 public:
-  /// For `count` elements.
+  /// For `count` elements, each of which is to be set.
   DenseCodesBuilder(mlir::Type element, int64_t count)
       : bytes(size_t(element.getIntOrFloatBitWidth()) / 8),
-        raw(size_t(count) * bytes) {}
+        size(size_t(count) * bytes), raw(SharedElements::allocate(size)) {}
   void set(int64_t index, uint64_t code) {
-    char *place = raw.data() + size_t(index) * bytes;
+    char *place = raw.get() + size_t(index) * bytes;
     switch (bytes) { // as in loadCode
     case 1:
       std::memcpy(place, &code, 1);
@@ -90,21 +90,30 @@ public:
     }
   }
   uint64_t get(int64_t index) const {
-    return detail::loadCode(raw.data() + size_t(index) * bytes, bytes);
+    return detail::loadCode(raw.get() + size_t(index) * bytes, bytes);
   }
   /// A constant of all elements of `type`, or of one for all of them. Where all
   /// are equal it is a splat, as MLIR makes of them.
   mlir::DenseElementsAttr build(mlir::ShapedType type) const {
-    bool isSplat =
-        raw.size() > bytes &&
-        std::memcmp(raw.data(), raw.data() + bytes, raw.size() - bytes) == 0;
     return mlir::DenseElementsAttr::getFromRawBuffer(
-        type, llvm::ArrayRef(raw).take_front(isSplat ? bytes : raw.size()));
+        type, llvm::ArrayRef(raw.get(), areEqual() ? bytes : size));
+  }
+  /// The same; many elements are shared with this builder and not copied.
+  mlir::ElementsAttr buildShared(mlir::ShapedType type) const {
+    return areEqual() ? mlir::ElementsAttr(build(type))
+                      : SharedElements::of(type.getContext())
+                            .createConstant(type, raw);
   }
 
 private:
-  size_t bytes;
-  std::vector<char> raw;
+  bool areEqual() const {
+    return size >= bytes &&
+           std::memcmp(raw.get(), raw.get() + bytes, size - bytes) == 0;
+  }
+
+  size_t bytes; ///< of an element
+  size_t size;  ///< of all
+  std::shared_ptr<char> raw;
 };
 
 } // namespace numera

@@ -62,17 +62,22 @@ public:
   /// One use of a constant needs its elements no longer. The last one releases
   /// them. Does nothing for other values.
   void release(mlir::Value constant);
+  /// Constants with equal elements share those of the first.
+  void unite();
   /// Erases constants without uses, and releases what no other has.
   void eraseUnused();
-  /// The same, and makes the elements of others dense: of all, or of those that
-  /// `isWanted` holds for.
-  void makeDense(
-      llvm::function_ref<bool(mlir::arith::ConstantOp)> isWanted = nullptr);
+  /// The same, and makes the elements of others dense, one after the other: of
+  /// all, or of those that `isWanted` holds for.
+  void
+  makeDense(llvm::function_ref<bool(mlir::Operation *)> isWanted = nullptr);
 
 private:
-  llvm::SmallVector<mlir::arith::ConstantOp> constants;
+  llvm::SmallVector<mlir::Operation *> constants; ///< of arith and numera
   llvm::DenseMap<mlir::Attribute, size_t> uses;
 };
+
+/// The elements of `arith.constant` or `numera.constant`; null of others.
+mlir::Attribute elementsOf(mlir::Operation *constant);
 
 /// The bytes of all elements, or of one for all of them, of dense constants
 /// and those of resources. Empty for others, and where they were released.

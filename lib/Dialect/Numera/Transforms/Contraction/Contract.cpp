@@ -43,8 +43,6 @@ public:
         symbols(module) {}
 
   void replace(const ContractionWork &work);
-  /// When all have been replaced.
-  void finish() { constants.eraseUnused(); }
 
 private:
   Value memoryFor(linalg::GenericOp generic, Type type, int64_t count);
@@ -229,6 +227,7 @@ void KernelCalls::replace(const ContractionWork &work) {
       builder, loc, builder.getI32Type(), panels ? panels->missing : 0));
   LLVM::CallOp::create(builder, loc, kernel, arguments);
   generic.erase();
+  constants.eraseUnused();
 }
 
 //===----------------------------------------------------------------------===//
@@ -388,7 +387,6 @@ struct ContractPass : impl::NumeraContractBase<ContractPass> {
     for (const ContractionWork &work :
          findContractions(getOperation(), Target::CPU))
       calls.replace(work);
-    calls.finish();
   }
 };
 } // namespace

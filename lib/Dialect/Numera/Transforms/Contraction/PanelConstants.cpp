@@ -8,7 +8,12 @@ using namespace mlir;
 namespace numera {
 
 PanelConstants::PanelConstants(ModuleOp module)
-    : module(module), symbols(module) {}
+    : module(module), symbols(module) {
+  module.walk([&](memref::GetGlobalOp get) { ++readers[get.getName()]; });
+  for (auto global : module.getOps<memref::GlobalOp>())
+    if (auto elements = global.getInitialValue())
+      ++owners[*elements];
+}
 
 memref::GlobalOp PanelConstants::globalOf(Value value) {
   auto get = value.getDefiningOp<memref::GetGlobalOp>();
@@ -149,19 +154,21 @@ std::optional<Panels> PanelConstants::layOut(const ContractionWork &work) {
 }
 
 void PanelConstants::eraseUnused() {
-  llvm::StringSet<> names;
-  for (memref::GetGlobalOp get : replaced) {
-    names.insert(get.getName());
-    if (get->use_empty())
-      get.erase();
-  }
-  module.walk([&](memref::GetGlobalOp get) { names.erase(get.getName()); });
-  for (const auto &name : names) {
-    auto global = symbols.lookup<memref::GlobalOp>(name.getKey());
+  replaced.remove_if([&](memref::GetGlobalOp get) {
+    if (!get->use_empty())
+      return false;
+    auto global = symbols.lookup<memref::GlobalOp>(get.getName());
+    get.erase();
+    if (--readers[global.getSymName()] != 0)
+      return true;
+    llvm::erase_if(laidOut,
+                   [&](LaidOut &known) { return known.from == global; });
     Attribute elements = *global.getInitialValue();
     symbols.erase(global);
-    SharedElements::release(elements);
-  }
+    if (--owners[elements] == 0)
+      SharedElements::release(elements);
+    return true;
+  });
 }
 
 } // namespace numera

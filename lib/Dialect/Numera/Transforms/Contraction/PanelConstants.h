@@ -60,6 +60,8 @@ private:
   mlir::SymbolTable symbols;
   std::vector<LaidOut> laidOut; ///< so far
   llvm::SetVector<mlir::memref::GetGlobalOp> replaced;
+  llvm::StringMap<size_t> readers;                ///< of each constant
+  llvm::DenseMap<mlir::Attribute, size_t> owners; ///< of its elements
 };
 
 } // namespace numera

@@ -11,6 +11,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
+#include "numera/Dialect/Numera/IR/SharedElements.h"
 #include "numera/Dialect/Numera/IR/StatusFlags.h"
 #include "numera/Dialect/Numera/Transforms/Passes.h"
 
@@ -298,9 +299,39 @@ static LogicalResult checkPacked(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Folds casts of weights to floats one after the other, so that the codes of
+/// each are released before the next is cast. Makes the others dense.
+static void castWeights(ModuleOp module) {
+  SharedConstants weights;
+  weights.find(module);
+  IRRewriter rewriter(module.getContext());
+  llvm::DenseMap<std::pair<Attribute, Attribute>, TypedAttr> known;
+  module.walk([&](CastOp cast) {
+    Attribute codes = elementsOf(cast.getOperand().getDefiningOp());
+    if (!SharedElements::find(codes) ||
+        !isa<FloatType>(numera::elementType(cast.getType())))
+      return;
+    // What a cast gives follows from its operand, its type and its attributes.
+    TypedAttr &values = known[{
+        codes, ArrayAttr::get(cast.getContext(), {TypeAttr::get(cast.getType()),
+                                                  cast->getAttrDictionary()})}];
+    SmallVector<OpFoldResult> folded;
+    if (!values && succeeded(cast->fold({codes}, folded)) && !folded.empty())
+      values = llvm::cast<TypedAttr>(llvm::cast<Attribute>(folded.front()));
+    if (!values)
+      return;
+    rewriter.setInsertionPoint(cast);
+    Value operand = cast.getOperand();
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(cast, values);
+    weights.release(operand);
+  });
+  weights.makeDense(llvm::IsaPred<ConstantOp>);
+}
+
 LogicalResult lowerTypes(ModuleOp module) {
   if (failed(checkPacked(module)))
     return failure();
+  castWeights(module);
   MLIRContext *context = module.getContext();
   StorageConverter converter;
   // The conversion's root cannot be rebuilt.

@@ -98,7 +98,7 @@ public:
       return failure();
     policies.finish();
     dropOrigins(module);
-    keepQuantizedWeights(module);
+    uniteWeights(module);
     if (notReplaced)
       emitWarning(module.getLoc())
           << "format '" << policies.ofModel().format.spelling()

@@ -135,9 +135,8 @@ mlir::Value createBlockedSum(mlir::IRRewriter &rewriter,
 mlir::LogicalResult returnQuires(mlir::ModuleOp module,
                                  llvm::ArrayRef<unsigned> results);
 
-/// Makes the shared elements of constants dense, but for weights that are only
-/// quantized: those are released when their scales are expanded.
-void keepQuantizedWeights(mlir::ModuleOp module);
+/// Weights with equal elements share those of the first.
+void uniteWeights(mlir::ModuleOp module);
 
 /// Gives every operation that rounds stochastically, and has none, its random
 /// bits, drawn by a numera.random with an id of its own. Functions that draw

@@ -45,9 +45,10 @@ static void encodeFloats(const Format &format, ArrayRef<char> elements,
   }
 }
 
-/// The numbers of a constant, in the format `from`, one code an element.
-static DenseElementsAttr
-encodeElements(const Format &format, ElementsAttr values, const Format &from) {
+/// The numbers of a constant, in the format `from`, one code an element. Large
+/// ones are shared until types are lowered.
+static ElementsAttr encodeElements(const Format &format, ElementsAttr values,
+                                   const Format &from) {
   auto code = [&](uint64_t bits) {
     return encodeNumber(format, from.getFamily().decode(from, bits));
   };
@@ -57,7 +58,7 @@ encodeElements(const Format &format, ElementsAttr values, const Format &from) {
     ArrayRef<char> numbers = rawElements(values);
     DenseCodesBuilder codes(storage, int64_t(numbers.size() / sizeof(float)));
     encodeFloats(format, numbers, codes);
-    return codes.build(type);
+    return codes.buildShared(type);
   }
   if (hasByteElements(values.getElementType())) {
     ArrayRef<char> raw = rawElements(values);
@@ -67,7 +68,7 @@ encodeElements(const Format &format, ElementsAttr values, const Format &from) {
     DenseCodesBuilder codes(storage, count);
     for (int64_t i = 0; i < count; ++i)
       codes.set(i, code(numbers[i]));
-    return codes.build(type);
+    return codes.buildShared(type);
   }
   DenseElementsAttr dense = denseElements(values);
   int64_t count = dense.isSplat() ? 1 : dense.getNumElements();
@@ -207,16 +208,16 @@ Value createConstant(OpBuilder &builder, Location loc, const Format &format,
         encodeElements(format, cast<ElementsAttr>(value), from));
   auto one = RankedTensorType::get({1}, value.getType());
   auto codes = encodeElements(format, DenseElementsAttr::get(one, value), from);
-  return ConstantOp::create(builder, loc, type,
-                            cast<TypedAttr>(codes.getSplatValue<Attribute>()));
+  return ConstantOp::create(
+      builder, loc, type,
+      cast<TypedAttr>(
+          cast<DenseElementsAttr>(codes).getSplatValue<Attribute>()));
 }
 
-void keepQuantizedWeights(ModuleOp module) {
+void uniteWeights(ModuleOp module) {
   SharedConstants weights;
   weights.find(module);
-  weights.makeDense([](arith::ConstantOp constant) {
-    return !llvm::all_of(constant->getUsers(), llvm::IsaPred<QuantizeOp>);
-  });
+  weights.unite();
 }
 
 } // namespace numera

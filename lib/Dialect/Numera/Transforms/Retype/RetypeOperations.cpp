@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Dialect/Numera/IR/SharedElements.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 
@@ -32,13 +32,11 @@ class OperationReplacer {
 public:
   OperationReplacer(ModuleOp module, const Policies &policies,
                     const BitcastFormats &bitcasts)
-      : policies(policies), bitcasts(bitcasts), rewriter(module.getContext()) {}
-
-  /// Nothing reads what has been encoded.
-  ~OperationReplacer() {
-    for (Attribute constant : shared)
-      if (!needed.contains(constant))
-        SharedElements::release(constant);
+      : policies(policies), bitcasts(bitcasts), rewriter(module.getContext()) {
+    module.walk([&](arith::ConstantOp constant) {
+      if (SharedElements::find(constant.getValue()))
+        ++readers[constant.getValue()];
+    });
   }
 
   LogicalResult replace(Operation *op);
@@ -49,8 +47,8 @@ private:
   const Policies &policies;
   const BitcastFormats &bitcasts;
   IRRewriter rewriter;
-  llvm::SmallSetVector<Attribute, 8> shared; ///< of constants that are replaced
-  llvm::SmallDenseSet<Attribute> needed;     ///< of others
+  /// How many constants have these shared elements and are not encoded yet.
+  llvm::DenseMap<Attribute, size_t> readers;
 };
 
 } // namespace
@@ -61,16 +59,17 @@ LogicalResult OperationReplacer::replaceConstant(arith::ConstantOp constant) {
   Type inside = policies.floats().inside(type, policy.format);
   Format format = formatOfType(numera::elementType(inside));
   bool isKept = policy.weights && policies.floats().isReplaced(type);
-  bool isShared = SharedElements::find(constant.getValue()) != nullptr;
-  if (isShared && inside == type) {
-    needed.insert(constant.getValue());
+  Attribute elements = constant.getValue();
+  bool isShared = SharedElements::find(elements) != nullptr;
+  if (isShared && inside == type)
     return success();
-  }
-  if (isShared) {
-    shared.insert(constant.getValue());
-    if (!format || isKept)
-      constant.setValueAttr(denseElements(constant.getValue()));
-  }
+  // Nothing reads what has been encoded.
+  auto releaseRead = llvm::make_scope_exit([&] {
+    if (isShared && --readers[elements] == 0)
+      SharedElements::release(elements);
+  });
+  if (isShared && (!format || isKept))
+    constant.setValueAttr(denseElements(elements));
   if (inside == type || !format)
     return success();
   if (isa<ShapedType>(type) && !isShared &&

@@ -290,7 +290,7 @@ LogicalResult Expander::run(ModuleOp module) {
   for (Operation *op : llvm::reverse(work))
     if (!isa<linalg::GenericOp>(op))
       op->erase();
-  weights.makeDense();
+  weights.eraseUnused();
   return success();
 }
 

@@ -3,6 +3,7 @@
 #include "NumberBounds.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "numera/Dialect/Numera/IR/DenseCodes.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -47,7 +48,8 @@ bool isZero(Value value) {
 }
 
 /// Of the elements of a constant.
-static NumberBounds boundsOf(const Format &format, DenseElementsAttr elements) {
+static NumberBounds boundsOf(const Format &format, const DenseCodes &elements,
+                             int64_t count) {
   const FormatFamily &family = format.getFamily();
   NumberBounds bounds;
   bounds.isConstant = true;
@@ -72,15 +74,8 @@ static NumberBounds boundsOf(const Format &format, DenseElementsAttr elements) {
     bounds.limit = std::max(bounds.limit, number.exponent + 1);
     bounds.unit = std::min(bounds.unit, number.exponent + 1 - precision);
   };
-  if (elements.isSplat())
-    elements = elements.resizeSplat(
-        RankedTensorType::get({1}, elements.getElementType()));
-  if (isa<FloatType>(elements.getElementType()))
-    for (const APFloat &number : elements.getValues<APFloat>())
-      add(number.bitcastToAPInt().getZExtValue());
-  else
-    for (const APInt &code : elements.getValues<APInt>())
-      add(code.getZExtValue());
+  for (int64_t i = 0; i < count; ++i)
+    add(elements[i]);
   return bounds;
 }
 
@@ -110,9 +105,13 @@ std::optional<NumberBounds> boundsOf(Value value) {
   Format format = knownFormat(value.getType());
   if (!format)
     return std::nullopt;
-  if (auto elements =
-          dyn_cast_or_null<DenseElementsAttr>(valueOfConstant(value)))
-    return boundsOf(format, elements);
+  auto elements = dyn_cast_or_null<ElementsAttr>(valueOfConstant(value));
+  ArrayRef<char> raw = rawElements(elements);
+  if (!raw.empty() && hasByteElements(elements.getElementType())) {
+    DenseCodes codes(raw, elements.getElementType());
+    return boundsOf(format, codes,
+                    elements.isSplat() ? 1 : elements.getNumElements());
+  }
   return boundsOf(format);
 }
 
