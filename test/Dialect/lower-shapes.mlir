@@ -33,3 +33,22 @@ func.func @reshaped(%x: memref<?xf32>, %shape: memref<3xindex>) -> memref<?x4x?x
   %0 = memref.reshape %x(%shape) : (memref<?xf32>, memref<3xindex>) -> memref<?x4x?xf32>
   return %0 : memref<?x4x?xf32>
 }
+
+// Of a buffer with more elements than 64 bits count bytes of, more is asked for
+// than there is; one of no elements is as it was.
+// CHECK-LABEL: @buffer
+// CHECK-SAME: %[[M:.*]]: index, %[[N:.*]]: index
+// CHECK: arith.mului_extended
+// CHECK: %[[LOW:.*]], %[[HIGH:.*]] = arith.mului_extended
+// CHECK: arith.cmpi ne, %[[HIGH]]
+// CHECK: arith.cmpi ugt, %[[LOW]]
+// CHECK: %[[MUCH:.*]] = arith.ori
+// CHECK: %[[ASKED:.*]] = arith.select %[[MUCH]], %{{.*}}, %[[M]] : index
+// CHECK: %[[ROWS:.*]] = arith.select %{{.*}}, %[[M]], %[[ASKED]]
+// CHECK: %[[ONE:.*]] = arith.select %[[MUCH]], %{{.*}}, %[[N]] : index
+// CHECK: %[[COLUMNS:.*]] = arith.select %{{.*}}, %[[N]], %[[ONE]]
+// CHECK: memref.alloc(%[[ROWS]], %[[COLUMNS]]) : memref<?x4x?xf32>
+func.func @buffer(%m: index, %n: index) -> memref<?x4x?xf32> {
+  %0 = memref.alloc(%m, %n) : memref<?x4x?xf32>
+  return %0 : memref<?x4x?xf32>
+}

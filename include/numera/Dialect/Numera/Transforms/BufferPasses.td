@@ -270,8 +270,10 @@ def NumeraLowerShapes : Pass<"numera-lower-shapes"> {
     *Requires:* memrefs; runs before upstream's `expand-strided-metadata`, which
     takes no such operation.
     *Before:* `memref.expand_shape` with a group of several dynamic sizes, and
-    `memref.reshape` whose sizes are of type index.
-    *After:* `memref.reinterpret_cast` with sizes and strides.
+    `memref.reshape` whose sizes are of type index; `memref.alloc` of dynamic sizes.
+    *After:* `memref.reinterpret_cast` with sizes and strides. Buffers whose bytes
+    64 bits do not count ask for a size that no memory has, so they fail as those
+    of other sizes that are too large do.
 
     For example,
 

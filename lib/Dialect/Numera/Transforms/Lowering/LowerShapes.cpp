@@ -5,6 +5,9 @@
 // and takes no group with two (LLVM 22): here sizes and strides are written
 // out. So are those of a memref that is reshaped to sizes of type index, of
 // which upstream's lowering to LLVM's dialect leaves a cast.
+//
+// Upstream multiplies the sizes of a buffer in 64 bits, come what may. Where
+// that overflows, a size is asked for that no memory has.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -98,11 +101,60 @@ static void lower(IRRewriter &rewriter, memref::ReshapeOp op) {
       strides);
 }
 
+/// Keeps the product of sizes from overflowing: of such a buffer, more is asked
+/// for than there is.
+static void limit(IRRewriter &rewriter, memref::AllocOp op) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(rewriter, loc, rewriter.getI64Type(),
+                                        value);
+  };
+  auto either = [&](Value x, Value y) -> Value {
+    return rewriter.createOrFold<arith::OrIOp>(loc, x, y);
+  };
+  // With elements of at most 256 bits, their bytes are below 2^63.
+  constexpr int64_t most = int64_t{1} << 55;
+  int64_t known = 1;
+  for (int64_t size : op.getType().getShape())
+    known *= ShapedType::isDynamic(size) ? 1 : size;
+  if (known == 0)
+    return;
+  Value product = constant(known), zero = constant(0);
+  Value isTooMuch, isNothing;
+  for (Value size : op.getDynamicSizes()) {
+    Value factor =
+        arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), size);
+    auto wide = arith::MulUIExtendedOp::create(rewriter, loc, product, factor);
+    product = wide.getLow();
+    Value overflows = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::ne, wide.getHigh(), zero);
+    Value isNone = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::sle, factor, zero);
+    isTooMuch = isTooMuch ? either(isTooMuch, overflows) : overflows;
+    isNothing = isNothing ? either(isNothing, isNone) : isNone;
+  }
+  isTooMuch = either(isTooMuch, arith::CmpIOp::create(rewriter, loc,
+                                                      arith::CmpIPredicate::ugt,
+                                                      product, constant(most)));
+  for (auto [i, operand] : llvm::enumerate(op.getDynamicSizesMutable())) {
+    Value asked = arith::ConstantIndexOp::create(
+        rewriter, loc, i == 0 ? std::max(most / known, int64_t{1}) : 1);
+    Value size =
+        arith::SelectOp::create(rewriter, loc, isTooMuch, asked, operand.get());
+    // Nothing is written where a size is 0 or negative.
+    size =
+        arith::SelectOp::create(rewriter, loc, isNothing, operand.get(), size);
+    operand.set(size);
+  }
+}
+
 namespace {
 struct LowerShapesPass : impl::NumeraLowerShapesBase<LowerShapesPass> {
   void runOnOperation() override {
     SmallVector<memref::ExpandShapeOp> splits;
     SmallVector<memref::ReshapeOp> reshapes;
+    SmallVector<memref::AllocOp> buffers;
     getOperation()->walk([&](Operation *op) {
       if (auto split = dyn_cast<memref::ExpandShapeOp>(op);
           split && splitsUnknown(split))
@@ -110,12 +162,17 @@ struct LowerShapesPass : impl::NumeraLowerShapesBase<LowerShapesPass> {
       else if (auto reshape = dyn_cast<memref::ReshapeOp>(op);
                reshape && hasIndices(reshape))
         reshapes.push_back(reshape);
+      else if (auto buffer = dyn_cast<memref::AllocOp>(op);
+               buffer && !buffer.getDynamicSizes().empty())
+        buffers.push_back(buffer);
     });
     IRRewriter rewriter(&getContext());
     for (memref::ExpandShapeOp op : splits)
       lower(rewriter, op);
     for (memref::ReshapeOp op : reshapes)
       lower(rewriter, op);
+    for (memref::AllocOp op : buffers)
+      limit(rewriter, op);
   }
 };
 } // namespace
