@@ -3,10 +3,13 @@
 #include "ModelOperations.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -42,14 +45,29 @@ static SmallVector<NamedAttribute> kept(MLIRContext *context,
 }
 
 /// True for a type in which another one is that models do not have: those of
-/// other dialects, and tensors of any rank.
+/// other dialects, tensors of any rank, and vectors of any size.
 static bool hasOtherType(Type type) {
   WalkResult found = type.walk([](Type part) {
+    auto vector = dyn_cast<VectorType>(part);
     bool isOther = !isOfModels(part.getDialect().getNamespace()) ||
-                   isa<UnrankedTensorType, UnrankedMemRefType>(part);
+                   isa<UnrankedTensorType, UnrankedMemRefType>(part) ||
+                   (vector && vector.isScalable());
     return isOther ? WalkResult::interrupt() : WalkResult::advance();
   });
   return found.wasInterrupted();
+}
+
+/// True for a type whose elements take more bytes than memory can have.
+static bool isTooLarge(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank() || llvm::is_contained(shaped.getShape(), 0))
+    return false;
+  int64_t count = 1;
+  for (int64_t size : shaped.getShape())
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(count, size, count))
+      return true;
+  // Elements of 256 bits and their bytes are counted in 64 bits.
+  return count > std::numeric_limits<int64_t>::max() / 256;
 }
 
 /// True for a cast between integers that have a sign or none.
@@ -90,17 +108,27 @@ static LogicalResult checkOperation(Operation *op) {
     return op->emitError("'")
            << op->getName() << "' makes or takes an address, or names memory "
            << "that is not the model's; expected operations that compute";
+  if (isa<vector::PrintOp>(op))
+    return op->emitError("'") << op->getName()
+                              << "' prints, which programs do not; return the "
+                                 "value instead";
   SmallVector<Type> types(op->getResultTypes());
   for (Region &region : op->getRegions())
     for (Block &block : region)
       llvm::append_range(types, block.getArgumentTypes());
-  if (auto function = dyn_cast<FunctionOpInterface>(op))
+  if (auto function = dyn_cast<FunctionOpInterface>(op)) {
     types.push_back(function.getFunctionType());
+    llvm::append_range(types, function.getResultTypes());
+  }
   for (Type type : types)
     if (hasOtherType(type))
       return op->emitError("has ")
-             << type << ", which is no type of a model; expected numbers, and "
-             << "tensors of known rank";
+             << type << ", which is no type of a model; expected numbers, "
+             << "tensors of known rank, and vectors of known size";
+    else if (isTooLarge(type))
+      return op->emitError("has ")
+             << type << ", which is larger than any memory; expected fewer "
+             << "than 2^55 elements";
   return success();
 }
 
