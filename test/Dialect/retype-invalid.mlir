@@ -24,14 +24,6 @@ func.func @an_exponent_is_no_number_of_f64(%x: f32, %i: i64) -> f32 {
 
 // -----
 
-func.func @a_constant_has_no_elements() -> tensor<2xf32> {
-  // expected-error@+1 {{'arith.constant' of type 'tensor<2xf32>' has no dense elements, which retyping encodes; expected dense<...>}}
-  %0 = arith.constant sparse<[[0]], [1.0]> : tensor<2xf32>
-  return %0 : tensor<2xf32>
-}
-
-// -----
-
 func.func @the_bits_of_one_type_are_those_of_another(%x: f16) -> bf16 {
   // expected-error@+1 {{'arith.bitcast' has no counterpart in the numera dialect}}
   %0 = arith.bitcast %x : f16 to bf16

@@ -151,3 +151,12 @@ func.func @elementary_functions_have_counterparts(%x: f32, %y: f32) -> f32 {
   %13 = math.copysign %12, %11 : f32
   return %13 : f32
 }
+
+// Elements that a sparse constant leaves out are zero.
+// CHECK-LABEL: func.func @a_sparse_constant
+// CHECK: numera.constant codes dense<[0, 16384, 0, 18432]> : tensor<4xi16> as tensor<4x!posit16>
+func.func @a_sparse_constant(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.constant sparse<[[1], [3]], [1.0, 2.0]> : tensor<4xf32>
+  %1 = arith.addf %x, %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -72,6 +72,9 @@ LogicalResult OperationReplacer::replaceConstant(arith::ConstantOp constant) {
     constant.setValueAttr(denseElements(elements));
   if (inside == type || !format)
     return success();
+  if (auto sparse = dyn_cast<SparseElementsAttr>(constant.getValue()))
+    constant.setValueAttr(DenseElementsAttr::get(
+        sparse.getType(), llvm::to_vector(sparse.getValues<Attribute>())));
   if (isa<ShapedType>(type) && !isShared &&
       !isa<DenseElementsAttr>(constant.getValue()))
     return constant.emitError("'arith.constant' of type ")
