@@ -24,6 +24,22 @@ func.func @an_exponent_is_no_number_of_f64(%x: f32, %i: i64) -> f32 {
 
 // -----
 
+func.func @codes_have_no_parts(%x: vector<4xf32>) -> vector<8xi16> {
+  // expected-error@+1 {{'vector.bitcast' on numbers has no counterpart in the numera dialect; write it with operations of arith, math, linalg and tensor}}
+  %0 = vector.bitcast %x : vector<4xf32> to vector<8xi16>
+  return %0 : vector<8xi16>
+}
+
+// -----
+
+func.func @vectors_in_a_tensor(%x: tensor<3xvector<2xf32>>, %i: index) -> vector<2xf32> {
+  // expected-error@+1 {{'tensor.extract' is on 'tensor<3xvector<2xf32>>', whose elements are vectors, which cannot be retyped; expected elements of one number}}
+  %0 = tensor.extract %x[%i] : tensor<3xvector<2xf32>>
+  return %0 : vector<2xf32>
+}
+
+// -----
+
 func.func @the_bits_of_one_type_are_those_of_another(%x: f16) -> bf16 {
   // expected-error@+1 {{'arith.bitcast' has no counterpart in the numera dialect}}
   %0 = arith.bitcast %x : f16 to bf16

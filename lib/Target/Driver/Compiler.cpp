@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "numera/Conversion/NumeraToCPU.h"
 #include "numera/Conversion/NumeraToNVPTX.h"
@@ -270,6 +271,11 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
           passes.addPass(createCSEPass());
       },
       errors, &warned);
+  // What is of no type that its operation takes would compute something else.
+  if (succeeded(result)) {
+    OneLine oneLine(*context, errors);
+    result = verify(module);
+  }
   for (auto [rule, operations] :
        llvm::zip(resolved.rules, takeRuleUses(module)))
     rule.operations = operations;

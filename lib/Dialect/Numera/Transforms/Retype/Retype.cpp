@@ -19,6 +19,7 @@
 #include "Retype.h"
 #include "LayerCopies.h"
 #include "RetypeRules.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -60,7 +61,7 @@ public:
     policies.match(/*keepsOperators=*/showsLayers);
     auto isNone = [&](Type type) { return !floats.formatOf(type); };
     if (failed(checkFloats(isNone)) || failed(checkForms(module, policies)) ||
-        failed(generalize()))
+        failed(replaceSteps(module)) || failed(generalize()))
       return failure();
     Type notReplaced = otherFloats();
     if (showsLayers || policies.hasGivenScales())
@@ -271,7 +272,8 @@ bool Retyper::computesInMemory(Operation *op) const {
     return isa<BaseMemRefType>(type) &&
            convert(element, policies.of(op)) != floats.outside(element);
   };
-  bool isMemoryOnly = isa_and_nonnull<memref::MemRefDialect>(op->getDialect());
+  bool isMemoryOnly = isa_and_nonnull<memref::MemRefDialect, scf::SCFDialect,
+                                      cf::ControlFlowDialect>(op->getDialect());
   return !isBoundary(op) && !isMemoryOnly &&
          llvm::any_of(op->getOperandTypes(), inMemory);
 }

@@ -42,17 +42,32 @@ llvm::SmallVector<mlir::Value> createExpansion(mlir::IRRewriter &rewriter,
                                                mlir::Operation *op,
                                                const Format &bits);
 
+/// Replaces operations of the dialects vector and memref that compute, and
+/// bitcasts of vectors and tensors, by operations of arith and math.
+mlir::LogicalResult replaceSteps(mlir::ModuleOp module);
+/// Those of memref, atomic changes: loads and stores, as no two threads of a
+/// program share what a model writes.
+void replaceAtomics(mlir::ModuleOp module);
+
+/// An error at an operation of another dialect on numbers of a format that is
+/// not known to only move them: it would compute on their codes.
+mlir::LogicalResult checkMoves(mlir::ModuleOp module);
+
 class Policies;
+/// An error at tensors of vectors of a type that a policy replaces.
+mlir::LogicalResult checkElements(mlir::ModuleOp module,
+                                  const Policies &policies);
 
 /// The formats whose codes bitcasts of the model read or write.
 using BitcastFormats = llvm::DenseMap<mlir::Operation *, Format>;
 
 /// An error at an operation in the form that lowering gives it, whose formats
-/// are attributes, on types that a policy replaces.
+/// are attributes, on types that a policy replaces; and at tensors of vectors
+/// of them.
 mlir::LogicalResult checkForms(mlir::ModuleOp module, const Policies &policies);
 
 /// Replaces operations of arith and math on values that have been retyped, and
-/// encodes constants.
+/// encodes constants. Others that could compute on codes are errors.
 mlir::LogicalResult replaceOperations(mlir::ModuleOp module,
                                       const Policies &policies,
                                       const BitcastFormats &bitcasts);

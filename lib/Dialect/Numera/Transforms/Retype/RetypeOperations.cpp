@@ -145,7 +145,9 @@ LogicalResult checkForms(ModuleOp module, const Policies &policies) {
     }
     return WalkResult::advance();
   });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted())
+    return failure();
+  return checkElements(module, policies);
 }
 
 LogicalResult replaceOperations(ModuleOp module, const Policies &policies,
@@ -160,7 +162,7 @@ LogicalResult replaceOperations(ModuleOp module, const Policies &policies,
   for (Operation *op : work)
     if (failed(replacer.replace(op)))
       return failure();
-  return success();
+  return checkMoves(module);
 }
 
 } // namespace numera
