@@ -331,6 +331,11 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
       return failure();
   }
   passNumbersAsTensors(module);
+  {
+    OneLine oneLine(*context, errors);
+    if (failed(passMemoryDense(module)))
+      return failure();
+  }
   // What nothing calls need not compile.
   if (failed(run(
           module,

@@ -12,6 +12,12 @@ namespace numera {
 /// of them and where they are called.
 void passNumbersAsTensors(mlir::ModuleOp module);
 
+/// Public functions on memory take and give dense arrays, and leave what they
+/// are given as it is: they work on copies of arguments that they may write,
+/// and return those if they return nothing. An argument whose layout no dense
+/// array has is an error.
+mlir::LogicalResult passMemoryDense(mlir::ModuleOp module);
+
 /// The signatures of the public functions with a body, in order, taking the
 /// names of tensors (`numera.name`) off the functions. Boundary types without a
 /// dtype are an error at the function.

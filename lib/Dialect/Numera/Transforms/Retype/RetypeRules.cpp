@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 #include "RetypeRules.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
@@ -14,10 +17,24 @@ using namespace mlir;
 
 namespace numera {
 
+/// True for what reads or writes numbers in memory, or makes it a tensor.
+static bool touchesMemory(Operation *op) {
+  if (isa<memref::LoadOp, memref::StoreOp>(op))
+    return true;
+  auto isMemory = llvm::IsaPred<BaseMemRefType>;
+  return isa_and_nonnull<affine::AffineDialect, vector::VectorDialect,
+                         bufferization::BufferizationDialect>(
+             op->getDialect()) &&
+         op->getNumRegions() == 0 &&
+         !op->hasTrait<mlir::OpTrait::IsTerminator>() &&
+         (llvm::any_of(op->getOperandTypes(), isMemory) ||
+          llvm::any_of(op->getResultTypes(), isMemory));
+}
+
 bool isBoundary(Operation *op) {
-  return isa<func::CallOp, func::ReturnOp, memref::LoadOp, memref::StoreOp,
-             QuantizeOp, DequantizeOp, WastedBitsOp, ScaledFromPartsOp,
-             ScaledPartsOp>(op);
+  return touchesMemory(op) ||
+         isa<func::CallOp, func::ReturnOp, QuantizeOp, DequantizeOp,
+             WastedBitsOp, ScaledFromPartsOp, ScaledPartsOp>(op);
 }
 
 /// True for scales and zero points that are given to what makes a scaled
