@@ -126,3 +126,18 @@ func.func @operations_of_several(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tenso
   %4 = math.isfinite %x : tensor<?xf32>
   return %0, %1, %2, %3, %4 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xi1>
 }
+
+// Modes of truncations are those of their rounding.
+// CHECK-LABEL: func.func @a_truncation_has_its_mode(
+// CHECK: %[[X:.*]] = numera.cast %{{.*}} : f32 to !posit16
+// CHECK-NEXT: %[[Z:.*]] = numera.cast %[[X]] : !posit16 to ![[ZERO:.*toward_zero]]
+// CHECK-NEXT: %[[R:.*]] = numera.cast %[[Z]] : ![[ZERO]] to !f16
+// CHECK-NEXT: %[[N:.*]] = numera.cast %[[X]] : !posit16 to !f16
+// CHECK-NEXT: return %[[R]], %[[N]]
+// BOTH-LABEL: func.func @a_truncation_has_its_mode(
+// ONE-LABEL: func.func @a_truncation_has_its_mode(
+func.func @a_truncation_has_its_mode(%x: f32) -> (f16, f16) {
+  %0 = arith.truncf %x toward_zero : f32 to f16
+  %1 = arith.truncf %x to_nearest_even : f32 to f16
+  return %0, %1 : f16, f16
+}

@@ -43,6 +43,7 @@ public:
 
 private:
   LogicalResult replaceConstant(arith::ConstantOp constant);
+  LogicalResult takeRoundingMode(Operation *op);
 
   const Policies &policies;
   const BitcastFormats &bitcasts;
@@ -89,6 +90,47 @@ LogicalResult OperationReplacer::replaceConstant(arith::ConstantOp constant) {
   return success();
 }
 
+static Rounding roundingOf(arith::RoundingMode mode) {
+  switch (mode) {
+  case arith::RoundingMode::to_nearest_even:
+    return Rounding::NearestEven;
+  case arith::RoundingMode::downward:
+    return Rounding::Down;
+  case arith::RoundingMode::upward:
+    return Rounding::Up;
+  case arith::RoundingMode::toward_zero:
+    return Rounding::TowardZero;
+  case arith::RoundingMode::to_nearest_away:
+    return Rounding::NearestAway;
+  }
+  llvm_unreachable("all modes are above");
+}
+
+/// A mode that an operation has itself: its result is in the format with that
+/// mode, and then, exactly, in the format.
+LogicalResult OperationReplacer::takeRoundingMode(Operation *op) {
+  auto rounding = dyn_cast<arith::ArithRoundingModeInterface>(op);
+  if (!rounding || !rounding.getRoundingModeAttr())
+    return success();
+  arith::RoundingMode mode = rounding.getRoundingModeAttr().getValue();
+  Value result = op->getResult(0);
+  Type type = result.getType();
+  Format format = formatOfType(numera::elementType(type));
+  if (!format || !format.getFamily().hasArithmetic())
+    return op->emitError("'")
+           << op->getName() << "' rounds " << arith::stringifyRoundingMode(mode)
+           << ", but only the library of " << numera::elementType(type)
+           << " defines how it rounds; leave the mode out";
+  Format own = format.withRounding(roundingOf(mode));
+  if (own == format)
+    return success();
+  result.setType(withElement(type, typeOfFormat(op->getContext(), own)));
+  rewriter.setInsertionPointAfter(op);
+  auto cast = CastOp::create(rewriter, op->getLoc(), type, result);
+  result.replaceAllUsesExcept(cast, cast);
+  return success();
+}
+
 LogicalResult OperationReplacer::replace(Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -101,6 +143,9 @@ LogicalResult OperationReplacer::replace(Operation *op) {
     rewriter.replaceOp(op, op->getOperand(0));
     return success();
   }
+  if (failed(takeRoundingMode(op)))
+    return failure();
+  rewriter.setInsertionPoint(op);
   std::string name = counterpart(op->getName().getStringRef());
   if (name.empty()) {
     bool isOnNumbers = llvm::any_of(op->getOperandTypes(), isNumber) ||
