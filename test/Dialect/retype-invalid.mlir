@@ -67,3 +67,22 @@ func.func @lowered(%x: i16) -> f32 {
   %0 = numera.cast %x {format = #numera.format<float<8, 23>>, operand_formats = [#numera.format<posit<16, 2>>]} : i16 to f32
   return %0 : f32
 }
+
+// -----
+
+func.func @parts_of_complex_numbers(%x: f32) -> f32 {
+  // expected-error@+1 {{'complex.create' is on 'complex<f32>', whose parts cannot be retyped there; keep and pass real and imaginary parts as two values}}
+  %0 = complex.create %x, %x : complex<f32>
+  %1 = complex.re %0 : complex<f32>
+  return %1 : f32
+}
+
+// -----
+
+func.func @a_loop_of_affine_reduces(%x: f32) -> f32 {
+  // expected-error@+1 {{'affine.parallel' reduces numbers, which cannot be retyped; expected scf.parallel, as numera-decompose makes it}}
+  %0 = affine.parallel (%i) = (0) to (8) reduce ("addf") -> (f32) {
+    affine.yield %x : f32
+  }
+  return %0 : f32
+}

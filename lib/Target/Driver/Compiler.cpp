@@ -258,6 +258,7 @@ LogicalResult Compiler::retype(ModuleOp module, const CompileOptions &options,
           nested.addPass(createTosaToTensorPass());
           passes.addPass(createCanonicalizerPass());
         }
+        passes.addPass(createNumeraDecompose());
         NumeraRetypeOptions retypeOptions;
         retypeOptions.observe = options.observe;
         retypeOptions.layers = options.showLayers;

@@ -7,6 +7,65 @@
 
 include "mlir/Pass/PassBase.td"
 
+def NumeraDecompose : Pass<"numera-decompose", "::mlir::ModuleOp"> {
+  let summary = "write a model in the operations that later passes know";
+  let description = [{
+    *Before:* a model.
+    *After:* the same model without these operations:
+
+    * `linalg.pack`, `linalg.unpack` and `linalg.winograd_*` become pads,
+      reshapes, transpositions and products, as MLIR has it.
+    * `tensor.gather` is a `linalg.generic` that reads each element,
+      `tensor.scatter` a loop that inserts each slice, and `tensor.bitcast` an
+      `arith.bitcast`.
+    * Loops, branches, loads and stores of affine, and loops of branches, become
+      those of scf and memref.
+    * Operations of complex become arithmetic on the parts, as in MLIR's
+      `convert-complex-to-standard`. Nothing is folded.
+    * `ml_program.global_load_const` becomes a constant.
+
+    *Fails when* one cannot be decomposed, or nothing can compile it. The error
+    names it.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-decompose
+    func.func @f(%x: tensor<8xf32>, %y: tensor<8xi32>) -> tensor<8xf32> {
+      %0 = tensor.bitcast %y : tensor<8xi32> to tensor<8xf32>
+      %1 = affine.for %i = 0 to 3 iter_args(%sum = %x) -> tensor<8xf32> {
+        %2 = arith.addf %sum, %0 : tensor<8xf32>
+        affine.yield %2 : tensor<8xf32>
+      }
+      return %1 : tensor<8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: tensor<8xf32>, %arg1: tensor<8xi32>) -> tensor<8xf32> {
+      %0 = arith.bitcast %arg1 : tensor<8xi32> to tensor<8xf32>
+      %c0 = arith.constant 0 : index
+      %c3 = arith.constant 3 : index
+      %c1 = arith.constant 1 : index
+      %1 = scf.for %arg2 = %c0 to %c3 step %c1 iter_args(%arg3 = %arg0) -> (tensor<8xf32>) {
+        %2 = arith.addf %arg3, %0 : tensor<8xf32>
+        scf.yield %2 : tensor<8xf32>
+      }
+      return %1 : tensor<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def NumeraRetype : Pass<"numera-retype", "::mlir::ModuleOp"> {
   let summary = "rewrite a model in f32 to a format";
   let description = [{

@@ -61,7 +61,8 @@ public:
     policies.match(/*keepsOperators=*/showsLayers);
     auto isNone = [&](Type type) { return !floats.formatOf(type); };
     if (failed(checkFloats(isNone)) || failed(checkForms(module, policies)) ||
-        failed(replaceSteps(module)) || failed(generalize()))
+        failed(replaceSteps(module)) || failed(checkParts(module, policies)) ||
+        failed(generalize()))
       return failure();
     Type notReplaced = otherFloats();
     if (showsLayers || policies.hasGivenScales())

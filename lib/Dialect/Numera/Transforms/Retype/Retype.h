@@ -66,6 +66,10 @@ using BitcastFormats = llvm::DenseMap<mlir::Operation *, Format>;
 /// of them.
 mlir::LogicalResult checkForms(mlir::ModuleOp module, const Policies &policies);
 
+/// An error at a complex number whose parts a policy replaces, and at a loop
+/// of affine that reduces such numbers.
+mlir::LogicalResult checkParts(mlir::ModuleOp module, const Policies &policies);
+
 /// Replaces operations of arith and math on values that have been retyped, and
 /// encodes constants. Others that could compute on codes are errors.
 mlir::LogicalResult replaceOperations(mlir::ModuleOp module,

@@ -5,6 +5,7 @@
 
 #include "Retype.h"
 #include "RetypeRules.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "numera/Dialect/Numera/IR/Numera.h"
@@ -193,6 +194,33 @@ LogicalResult checkForms(ModuleOp module, const Policies &policies) {
   if (result.wasInterrupted())
     return failure();
   return checkElements(module, policies);
+}
+
+LogicalResult checkParts(ModuleOp module, const Policies &policies) {
+  WalkResult result = module.walk([&](Operation *op) {
+    auto isReplaced = [&](Type type) {
+      return policies.floats().inside(type, policies.of(op).format) != type;
+    };
+    SmallVector<Type> types(op->getOperandTypes());
+    llvm::append_range(types, op->getResultTypes());
+    for (Type type : types) {
+      auto number = dyn_cast<ComplexType>(numera::elementType(type));
+      if (!number || !isReplaced(number.getElementType()))
+        continue;
+      op->emitError("'") << op->getName() << "' is on " << number
+                         << ", whose parts cannot be retyped there; keep and "
+                            "pass real and imaginary parts as two values";
+      return WalkResult::interrupt();
+    }
+    if (!isa<affine::AffineParallelOp>(op) ||
+        llvm::none_of(op->getResultTypes(), isReplaced))
+      return WalkResult::advance();
+    op->emitError("'") << op->getName() << "' reduces numbers, which cannot be "
+                       << "retyped; expected scf.parallel, as "
+                       << "numera-decompose makes it";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult replaceOperations(ModuleOp module, const Policies &policies,
