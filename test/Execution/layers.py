@@ -35,6 +35,7 @@ class Grid:
     def __init__(self, precision, normal, top, largest, codes, even=False, clips=True):
         self.precision, self.normal, self.top = precision, normal, top
         self.largest, self.codes, self.even, self.clips = largest, codes, even, clips
+        self.lowest = -largest - (2.0**normal if even else 0)
 
     def least(self):
         return self.normal if self.even else self.normal - self.precision + 1
@@ -49,7 +50,7 @@ class Grid:
         unit = np.array([self.ulp(float(each)) for each in x.ravel()]).reshape(x.shape)
         y = np.rint(x.astype("f8") / unit) * unit
         if self.clips:
-            y = np.clip(y, -self.largest - (unit if self.even else 0), self.largest)
+            y = np.clip(y, self.lowest, self.largest)
         return self.signed(y.astype("f4"))
 
     def signed(self, y):
@@ -85,17 +86,17 @@ def decibels(r, v):
 
 def check(grid, row, reference, value, own):
     r, v, o = (np.asarray(each, "f8").ravel() for each in (reference, value, own))
-    ulps = np.array([grid.ulp(x) for x in r])
+    ulps = np.array([grid.ulp(x) if x else np.inf for x in r])
     for prefix, y in (("", v), ("own_", o)):
         assert close(row[prefix + "sqnr_db"], decibels(r, y)), row
         assert row[prefix + "max_abs_error"] == np.abs(y - r).max(), row
         assert close(row[prefix + "max_ulp_error"], (np.abs(y - r) / ulps).max()), row
-        assert close(row[prefix + "mean_ulp_error"], (np.abs(y - r) / ulps).mean()), row
+        assert close(row[prefix + "mean_ulp_error"], (np.abs(y - r) / ulps).sum() / (r != 0).sum()), row
     count = r.size
-    beyond = np.abs(r) > grid.largest
+    beyond = (r > grid.largest) | (r < grid.lowest)
     assert row["count"] == count
     assert row["overflow"] == beyond.sum() / count, row
-    assert row["saturated"] == (beyond & (np.abs(v) == grid.largest)).sum() / count, row
+    assert row["saturated"] == (beyond & (v == np.where(r < 0, grid.lowest, grid.largest))).sum() / count, row
     least_normal = 2.0**grid.normal
     assert row["underflow"] == ((r != 0) & (np.abs(r) < least_normal)).sum() / count, row
     assert row["zeros"] == ((r != 0) & (v == 0)).sum() / count, row
@@ -147,6 +148,50 @@ def check_given_scales(folder, w):
     print("given scales: as expected")
 
 
+def measured(folder, operation, form, x):
+    """The row of `operation` of x and itself."""
+    (folder / "one.mlir").write_text(f"""func.func @one(%x: tensor<{len(x)}xf32>) -> tensor<{len(x)}xf32> {{
+  %r = arith.{operation} %x, %x : tensor<{len(x)}xf32>
+  return %r : tensor<{len(x)}xf32>
+}}""")
+    np.save(folder / "one.npy", np.array(x, "f4"))
+    command = ["numera", "run", "one.mlir", "--format", form, "--layers", "--json", "--input", "one.npy"]
+    done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)["layers"][0]
+
+
+def check_ends(folder):
+    """Numbers beyond either end become that end; the last number of a side is not
+    beyond it, and a negative one is beyond that of an unsigned format."""
+    ends = {
+        "fixed<3,4>": ([-7, -4, 3, 7], 2, 2),
+        "fixed<3,4,wrap>": ([-7, -4, 3, 7], 2, 0),
+        "float<4,3,finite>": ([-300, -240, 1, 240], 1, 1),
+        "fixed<4,4,unsigned>": ([-2, -1, 4, 9], 3, 3),
+    }
+    for form, (x, overflow, saturated) in ends.items():
+        # Blocks of finite f32 are counted in another way than those with NaN.
+        for rest in ([], [np.nan]):
+            row, count = measured(folder, "addf", form, x + rest), len(x + rest)
+            assert row["overflow"] == overflow / count, (form, rest, row)
+            assert row["saturated"] == saturated / count, (form, rest, row)
+    print("ends of ranges: as expected")
+
+
+def check_ulps(folder):
+    """posit8 has 2^-24 and 2^-20 and none between them: their distance is the ulp.
+    A reference of zero has none."""
+    x = [2.0**-11, -(2.0**-11), 0]
+    for rest in ([], [np.nan]):
+        row = measured(folder, "mulf", "posit8", x + rest)
+        assert row["own_max_abs_error"] in (3 * 2.0**-24, 12 * 2.0**-24), row
+        ulps = row["own_max_abs_error"] / (15 * 2.0**-24)
+        assert close(row["own_max_ulp_error"], ulps) and close(row["own_mean_ulp_error"], ulps), row
+    row = measured(folder, "mulf", "posit8", [0, 0])
+    assert row["max_ulp_error"] is None and row["mean_ulp_error"] is None, row
+    print("ulps of posits: as expected")
+
+
 def main(folder):
     random = np.random.default_rng(5)
     x = (random.standard_normal((ROWS, 3)) * 2.0 ** random.integers(-6, 3, (ROWS, 3))).astype("f4")
@@ -183,6 +228,8 @@ def main(folder):
     assert all(row["sqnr_db"] > 155 for row in rows) and rows[0]["codes"] is None, rows
     print("posit32: the reference is in f64")
     check_given_scales(folder, w)
+    check_ends(folder)
+    check_ulps(folder)
 
 
 main(Path(sys.argv[1]))

@@ -42,6 +42,11 @@ std::optional<Unpacked> numera::nextAbove(const Format &format,
   return next;
 }
 
+static Unpacked difference(const Unpacked &of, Unpacked less) {
+  less.negative = !less.negative;
+  return exact::add(of.operand(), less, Rounding::NearestEven);
+}
+
 /// Overflow that saturates, or wraps, would make a largest number of what is
 /// above it: nextAbove compares.
 static std::optional<Unpacked> epsilonOf(const Format &format) {
@@ -53,21 +58,32 @@ static std::optional<Unpacked> epsilonOf(const Format &format) {
   std::optional<Unpacked> next = nextAbove(format, one);
   if (!next)
     return std::nullopt;
-  one.negative = true;
-  return exact::add(next->operand(), one, Rounding::NearestEven);
+  return difference(*next, one);
 }
 
-static Unpacked lowestOf(const Format &format, const Unpacked &smallest,
-                         const Unpacked &largest, bool hasZero) {
+Unpacked numera::ulpAt(const Format &format, int32_t exponent) {
+  const FormatFamily &family = format.getFamily();
+  Unpacked power = powerOfTwo(exponent);
+  int32_t precision = family.precisionAt(format, exponent);
+  if (precision > 1)
+    return powerOfTwo(exponent + 1 - precision);
+  Unpacked below =
+      family.decode(format, family.encode(format, power, Rounding::TowardZero));
+  std::optional<Unpacked> above = nextAbove(format, below);
+  return above ? difference(*above, below) : power;
+}
+
+Unpacked numera::lowestOf(const Format &format) {
   const FormatFamily &family = format.getFamily();
   Unpacked lowest = family.decode(format, family.lowest(format));
   if (lowest.isInfinite() && lowest.negative) {
-    lowest = largest;
+    lowest = family.decode(format, family.largest(format));
     lowest.negative = true;
   }
   if (lowest.isFinite() && lowest.negative)
     return lowest;
-  return hasZero ? Unpacked::zero() : smallest;
+  return family.specialCodes(format).zero ? Unpacked::zero()
+                                          : smallestOf(format);
 }
 
 std::string numera::overflowOf(const Format &format) {
@@ -82,8 +98,7 @@ FormatFacts numera::factsOf(const RegistryEntries &registry,
   facts.codes = family.specialCodes(format);
   facts.largest = family.decode(format, family.largest(format));
   facts.smallest = smallestOf(format);
-  facts.lowest =
-      lowestOf(format, facts.smallest, facts.largest, facts.codes.zero != 0);
+  facts.lowest = lowestOf(format);
   facts.epsilon = epsilonOf(format);
   auto log10 = [](const Unpacked &value) {
     return (std::log2(double(value.significand)) + value.exponent - 63) *

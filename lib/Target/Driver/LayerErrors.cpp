@@ -12,7 +12,8 @@ using namespace numera;
 using namespace numera::layers;
 
 static double toDouble(const Unpacked &value) {
-  return std::ldexp(double(value.significand), value.exponent - 63);
+  double magnitude = std::ldexp(double(value.significand), value.exponent - 63);
+  return value.negative ? -magnitude : magnitude;
 }
 
 //===----------------------------------------------------------------------===//
@@ -32,6 +33,7 @@ void NumberErrors::operator+=(const NumberErrors &other) {
   largestUlps = std::max(largestUlps, other.largestUlps);
   ulps += other.ulps;
   compared += other.compared;
+  inUlps += other.inUlps;
 }
 
 void LayerErrors::operator+=(const LayerErrors &other) {
@@ -62,6 +64,7 @@ LayerScale::LayerScale(const Format &format)
     : known(!format.isOpaque()), perUlp(exponents) {
   if (!known) {
     largest = INFINITY;
+    lowest = -INFINITY;
     makeFloatTables();
     return;
   }
@@ -69,16 +72,17 @@ LayerScale::LayerScale(const Format &format)
   FormatFamily::Range range = family.range(format);
   isEvenlySpaced = family.isEvenlySpaced();
   largest = toDouble(family.decode(format, family.largest(format)));
+  lowest = toDouble(lowestOf(format));
   leastExponent = range.leastExponent;
   greatestExponent = range.maxExponent;
   leastNormal = std::ldexp(1.0, range.normalExponent.value_or(leastExponent));
-  // Numbers of 2^e and more lie 2^(e + 1 - precision) apart; below the least
-  // and above the largest as there.
-  for (int i = 0; i < exponents; ++i) {
+  // Below the least and above the largest as there.
+  for (int i = 0, last = INT_MIN; i < exponents; ++i) {
     int exponent = std::clamp(i + LayerErrors::firstExponent, leastExponent,
                               greatestExponent);
-    int precision = std::max(family.precisionAt(format, exponent), 1);
-    perUlp[i] = std::ldexp(1.0, precision - 1 - exponent);
+    perUlp[i] = exponent == last ? perUlp[i - 1]
+                                 : 1 / toDouble(ulpAt(format, exponent));
+    last = exponent;
   }
   makeFloatTables();
   if (format.width() > 16 || !embeds(format, formatF32()))
@@ -103,8 +107,8 @@ struct LayerScale::Sums {
 };
 
 void LayerScale::makeFloatTables() {
-  // Field 0 is that of zeros, whose ulp is the least.
   perUlpOfF32.assign(256, perUlp[0]);
+  perUlpOfF32[0] = 0;
   for (int field = 1; field < 255; ++field)
     perUlpOfF32[field] = perUlp[field - 127 - LayerErrors::firstExponent];
   constexpr float most = std::numeric_limits<float>::max();
@@ -113,7 +117,10 @@ void LayerScale::makeFloatTables() {
     return rounded > value ? std::nextafter(rounded, 0.0f) : rounded;
   };
   limits.largest = down(largest);
-  limits.held = limits.largest == largest ? limits.largest : NAN;
+  limits.lowest = lowest < 0 ? -down(-lowest) : 0;
+  limits.heldLargest = limits.largest == largest ? limits.largest : NAN;
+  limits.heldLowest = limits.lowest == lowest ? limits.lowest : NAN;
+  limits.nearEnd = std::min(limits.largest, std::abs(limits.lowest));
   limits.leastNormal = down(leastNormal);
   if (limits.leastNormal < leastNormal)
     limits.leastNormal = std::nextafter(limits.leastNormal, INFINITY);
@@ -142,11 +149,12 @@ void LayerScale::addBlock(const V *value, const V *own, const R *reference,
                              LayerErrors::firstExponent,
                          exponents - 1);
   for (size_t i = 0; i < block; ++i)
-    units[i] = perUlp[places[i]];
+    units[i] = x[i] == 0 ? 0 : perUlp[places[i]];
   for (size_t i = 0; i < block; i += lanes)
     for (size_t lane = 0; lane < lanes; ++lane) {
       double reference = x[i + lane], unit = units[i + lane];
-      sums.counts.add(lane, y[i + lane], reference, largest, leastNormal);
+      sums.counts.add(lane, y[i + lane], reference, largest, lowest,
+                      leastNormal);
       sums.all.add(lane, y[i + lane], reference, unit);
       sums.own.add(lane, z[i + lane], reference, unit);
     }
@@ -177,6 +185,7 @@ LayerScale::addPlainBlock(const float *value, const float *own,
   if (!sums.plain.scan(value, own, reference, limits, spareBits, places))
     return false;
   sums.plain.count += count;
+  sums.plain.rest += block - count;
   const double *perUlp = perUlpOfF32.data();
   for (size_t lane = 0; lane < lanes; lane += halfLanes) {
     HalfSums all(sums.all, lane), owns(sums.own, lane);
@@ -224,8 +233,8 @@ LayerScale::measureSome(const V *value, const V *own, const R *reference,
   LayerErrors errors;
   errors.count = count;
   sums.binades.addTo(found.exponents);
-  sums.plain.addTo(sums.all);
-  sums.plain.addTo(sums.own);
+  sums.plain.addTo(sums.all, sums.binades);
+  sums.plain.addTo(sums.own, sums.binades);
   sums.plain.addTo(sums.counts);
   errors.all = sums.all.sum();
   errors.own = isSame ? errors.all : sums.own.sum();
@@ -367,17 +376,15 @@ static void print(StringRef prefix, const NumberErrors &errors, bool hasUlps,
   auto attribute = [&](StringRef key, std::optional<double> value) {
     json.attribute((prefix + key).str(), orNull(value));
   };
-  auto mean = [&](double sum) {
-    return errors.compared ? std::optional(sum / double(errors.compared))
-                           : std::nullopt;
-  };
+  bool isInUlps = hasUlps && errors.inUlps;
   attribute("sqnr_db", errors.sqnr());
   attribute("max_abs_error",
             errors.compared ? std::optional(errors.largest) : std::nullopt);
-  attribute("max_ulp_error", hasUlps && errors.compared
-                                 ? std::optional(errors.largestUlps)
-                                 : std::nullopt);
-  attribute("mean_ulp_error", hasUlps ? mean(errors.ulps) : std::nullopt);
+  attribute("max_ulp_error",
+            isInUlps ? std::optional(errors.largestUlps) : std::nullopt);
+  attribute("mean_ulp_error",
+            isInUlps ? std::optional(errors.ulps / double(errors.inUlps))
+                     : std::nullopt);
 }
 
 void LayerCollector::print(size_t row, json::OStream &json) const {

@@ -27,8 +27,9 @@ inline constexpr int exponents = 1025 - LayerErrors::firstExponent;
 struct ErrorSums {
   double signal[lanes] = {}, noise[lanes] = {}, largest[lanes] = {};
   double ulps[lanes] = {}, largestUlps[lanes] = {};
-  uint64_t compared[lanes] = {};
+  uint64_t compared[lanes] = {}, inUlps[lanes] = {};
 
+  /// `perUlp` is 0 where the reference is.
   [[gnu::always_inline]] void add(size_t lane, double value, double reference,
                                   double perUlp) {
     double error = std::abs(value - reference);
@@ -36,6 +37,7 @@ struct ErrorSums {
     error = isFinite ? error : 0;
     double x = isFinite ? reference : 0;
     compared[lane] += isFinite;
+    inUlps[lane] += isFinite && reference != 0;
     signal[lane] += x * x;
     noise[lane] += error * error;
     largest[lane] = std::max(largest[lane], error);
@@ -46,8 +48,8 @@ struct ErrorSums {
   NumberErrors sum() const {
     NumberErrors errors;
     for (size_t i = 0; i < lanes; ++i)
-      errors += {signal[i],      noise[i], largest[i],
-                 largestUlps[i], ulps[i],  compared[i]};
+      errors += {signal[i], noise[i],    largest[i], largestUlps[i],
+                 ulps[i],   compared[i], inUlps[i]};
     return errors;
   }
 };
@@ -60,13 +62,15 @@ struct NumberCounts {
   double greatest[lanes] = {}; ///< magnitude of the reference
 
   [[gnu::always_inline]] void add(size_t lane, double value, double reference,
-                                  double largest, double leastNormal) {
+                                  double largest, double lowest,
+                                  double leastNormal) {
     double magnitude = std::abs(reference);
     bool isNumber = magnitude > 0 && magnitude < INFINITY;
-    bool isBeyond = isNumber && magnitude > largest;
+    bool isBeyond = isNumber & ((reference > largest) |
+                                ((reference < 0) & (reference < lowest)));
     greatest[lane] = std::max(greatest[lane], isNumber ? magnitude : 0.0);
     overflow[lane] += isBeyond;
-    saturated[lane] += isBeyond && std::abs(value) == largest;
+    saturated[lane] += isBeyond & (value == (reference < 0 ? lowest : largest));
     underflow[lane] += isNumber && magnitude < leastNormal;
     zeros[lane] += isNumber && value == 0;
     nan[lane] += value != value && magnitude == magnitude;
@@ -82,7 +86,7 @@ struct NumberCounts {
 /// have one exponent: several counters of it need not wait for each other.
 struct Binades {
   static constexpr size_t counters = 4;
-  uint32_t fields[counters][256] = {};
+  uint32_t fields[counters][256] = {}; ///< zeros are in field 0
 
   /// Adds those of numbers that are normal in f32 to the counts from
   /// `LayerErrors::firstExponent` on.

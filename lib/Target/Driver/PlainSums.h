@@ -76,6 +76,7 @@ struct HalfSums {
 struct PlainSums {
   double signal[lanes] = {};
   uint64_t count = 0; ///< numbers
+  uint64_t rest = 0;  ///< zeros that fill up the last block
   uint64_t overflow = 0, saturated = 0, underflow = 0, zeros = 0;
   uint32_t greatest = 0; ///< magnitude of the reference
 
@@ -111,9 +112,9 @@ struct PlainSums {
       return false;
     greatest = std::max(greatest, top);
     zeros += __builtin_reduce_add(lost);
-    auto largest = llvm::bit_cast<uint32_t>(limits.largest);
+    auto nearEnd = llvm::bit_cast<uint32_t>(limits.nearEnd);
     auto normal = llvm::bit_cast<uint32_t>(limits.leastNormal); // or 0
-    if (top > largest || low < std::max(normal, 1u) - 1)
+    if (top > nearEnd || low < std::max(normal, 1u) - 1)
       countOutside(value, reference, limits);
     return true;
   }
@@ -122,10 +123,12 @@ struct PlainSums {
                                            const float *reference,
                                            const FloatLimits &limits) {
     for (size_t i = 0; i < block; ++i) {
-      float magnitude = std::abs(reference[i]);
-      bool isBeyond = magnitude > limits.largest;
+      float x = reference[i], magnitude = std::abs(x);
+      bool isNegative = x < 0;
+      bool isBeyond = (x > limits.largest) | (isNegative & (x < limits.lowest));
+      float end = isNegative ? limits.heldLowest : limits.heldLargest;
       overflow += isBeyond;
-      saturated += isBeyond & (std::abs(value[i]) == limits.held);
+      saturated += isBeyond & (value[i] == end);
       underflow += (magnitude > 0) & (magnitude < limits.leastNormal);
     }
   }
@@ -140,7 +143,7 @@ struct PlainSums {
     for (size_t i = lane; i < block; i += lanes) {
       const uint32_t *fields = places.fields + i;
       HalfDoubles units;
-      // Zeros, too: of field 0.
+      // Zeros, too: of field 0, whose 1 / ulp is 0.
       for (size_t j = 0; j < halfLanes; ++j) {
         ++binades.fields[j][fields[j]];
         units[j] = perUlp[fields[j]];
@@ -154,8 +157,11 @@ struct PlainSums {
     store(signal + lane, signals);
   }
 
-  void addTo(ErrorSums &sums) const {
+  void addTo(ErrorSums &sums, const Binades &binades) const {
     sums.compared[0] += count;
+    sums.inUlps[0] += count + rest;
+    for (const auto &fields : binades.fields)
+      sums.inUlps[0] -= fields[0];
     for (size_t i = 0; i < lanes; ++i)
       sums.signal[i] += signal[i];
   }

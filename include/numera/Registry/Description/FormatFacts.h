@@ -40,6 +40,13 @@ Unpacked smallestOf(const Format &format);
 /// The next number of the format above a finite `value`, if there is one.
 std::optional<Unpacked> nextAbove(const Format &format, const Unpacked &value);
 
+/// The lowest finite number of the format.
+Unpacked lowestOf(const Format &format);
+/// The distance of the format's numbers in the binade of 2^exponent, which is
+/// in its range. Of a binade of one number, or of none, that of the two around
+/// 2^exponent; 2^exponent if that is the largest.
+Unpacked ulpAt(const Format &format, int32_t exponent);
+
 /// The overflow rule. `format` must have arithmetic.
 std::string overflowOf(const Format &format);
 

@@ -22,6 +22,7 @@ struct NumberErrors {
   double largest = 0;               ///< absolute
   double largestUlps = 0, ulps = 0; ///< the largest, and the sum
   uint64_t compared = 0;            ///< both finite
+  uint64_t inUlps = 0;              ///< of them where the reference is not 0
 
   /// In dB; none where nothing was compared or all is zero, else infinite
   /// without an error.
@@ -53,8 +54,10 @@ struct LayerErrors {
 
 /// A format's limits as the comparisons of an f32 with them.
 struct FloatLimits {
-  float largest = 0;     ///< rounded down
-  float held = 0;        ///< the same number; NaN if f32 does not have it
+  float largest = 0, lowest = 0; ///< rounded towards 0
+  /// The same numbers; NaN if f32 does not have them.
+  float heldLargest = 0, heldLowest = 0;
+  float nearEnd = 0;     ///< no magnitude up to it is beyond either
   float leastNormal = 0; ///< rounded up
 };
 
@@ -92,9 +95,9 @@ private:
 
   bool known = false; ///< false for opaque formats
   bool isEvenlySpaced = false;
-  double largest = 0, leastNormal = 0;
+  double largest = 0, lowest = 0, leastNormal = 0;
   std::vector<double> perUlp;      ///< 1 / ulp, by the exponent
-  std::vector<double> perUlpOfF32; ///< by the exponent's field
+  std::vector<double> perUlpOfF32; ///< by the exponent's field; of zeros 0
   FloatLimits limits;
   uint64_t codeCount = 0; ///< of a format of 16 bits at most, else 0
   unsigned spareBits = 0; ///< of an f32, that are zero in all numbers
