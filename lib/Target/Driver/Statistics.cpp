@@ -24,7 +24,11 @@ static double wastedBits(const ScaledFormat &format, float largest) {
 }
 
 void StatisticsCollector::add(const int64_t *numbers) {
-  for (auto [place, row, each] : enumerate(rows, sums))
+  for (auto [place, row, each] : enumerate(rows, sums)) {
+    if (row.isConstant && !isFirst) {
+      numbers += FlagCounts::numbers;
+      continue;
+    }
     for (auto [i, sum] : enumerate(each)) {
       auto number = uint64_t(*numbers++);
       if (!row.isTensor && number == uint64_t(FlagCounts::postponed))
@@ -34,6 +38,7 @@ void StatisticsCollector::add(const int64_t *numbers) {
       else // least, greatest and largest, as bits
         sum = i == 2 ? std::min(sum, number) : std::max(sum, number);
     }
+  }
   isFirst = false;
 }
 
@@ -94,6 +99,10 @@ Statistics StatisticsCollector::finish(const Registry &registry) const {
   for (auto [row, found] : zip_equal(rows, sums))
     if (row.isTensor)
       statistics.tensors.push_back(tensorOf(row, found, statistics, registry));
+  // That of constants was needed for the tensors.
+  erase_if(statistics.operations, [](const OperationStatistics &each) {
+    return each.operation.isConstant;
+  });
   return statistics;
 }
 

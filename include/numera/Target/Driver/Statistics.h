@@ -50,6 +50,7 @@ public:
   /// Takes the counts of these rows from what another program counted, which
   /// was called as often.
   void replace(llvm::ArrayRef<int64_t> rows, const StatisticsCollector &other);
+  /// Without operations on constants alone.
   Statistics finish(const Registry &registry) const;
 
 private:

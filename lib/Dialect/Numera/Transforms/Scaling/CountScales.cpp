@@ -5,6 +5,7 @@
 
 #include "Scaling/ExpandScales.h"
 #include "Statistics/CarriedRows.h"
+#include "Statistics/ConstantWork.h"
 #include "numera/Dialect/Numera/Transforms/Statistics/LayerRows.h"
 #include "numera/Dialect/Numera/Transforms/StatisticsPasses.h"
 #include "llvm/ADT/MapVector.h"
@@ -20,6 +21,7 @@ LogicalResult
 Expander::returnCounts(ArrayRef<Operation *> work,
                        const llvm::DenseSet<Operation *> &others) {
   llvm::MapVector<func::FuncOp, SmallVector<CounterRow>> rows;
+  llvm::DenseMap<func::FuncOp, llvm::DenseSet<Operation *>> constant;
   for (Operation *op : work) {
     if (op->getNumResults() != 1 || !expanded.contains(op->getResult(0)) ||
         others.contains(op))
@@ -33,6 +35,10 @@ Expander::returnCounts(ArrayRef<Operation *> work,
                            "where scales cannot be counted; expected it in a "
                            "function's only block, in scf.if, scf.for or "
                            "scf.while");
+    auto known = constant.find(function);
+    if (known == constant.end())
+      known =
+          constant.try_emplace(function, computedFromConstants(function)).first;
     Operation *exit = op->getBlock()->getTerminator();
     Operation *last = exit->getPrevNode();
     builder.setInsertionPoint(exit);
@@ -44,8 +50,9 @@ Expander::returnCounts(ArrayRef<Operation *> work,
         parts.zeros ? valuesOf(op->getLoc(), op->getResult(0)) : parts.data;
     Value by = divisors(op->getLoc(), parts, scaledFormatOf(type),
                         /*reciprocal=*/false);
-    rows[function].push_back(
-        countScales(builder, op, numbers, read, parts.data, by));
+    CounterRow row = countScales(builder, op, numbers, read, parts.data, by);
+    row.description.isConstant = known->second.contains(op);
+    rows[function].push_back(row);
     for (Operation *made = last->getNextNode(); made != exit;
          made = made->getNextNode())
       made->walk([](FormatOpInterface own) {

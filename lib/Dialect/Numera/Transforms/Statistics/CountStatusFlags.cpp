@@ -16,6 +16,7 @@
 // where they might raise some, they are done again, with counts.
 
 #include "CarriedRows.h"
+#include "ConstantWork.h"
 #include "CountedBodies.h"
 #include "FlagAnalysis.h"
 #include "FlagRanges.h"
@@ -89,10 +90,12 @@ private:
   bool postpones;                 ///< see the pass's options
   llvm::DenseSet<int64_t> chosen; ///< rows that are counted; empty: all
   IRRewriter rewriter;
-  SmallVector<CounterRow> counted; ///< of the function at hand
-  RangeTests tests;                ///< for it
-  size_t firstRow = 0;             ///< behind those that it had before
-  bool hasLayers = false;          ///< and calls no other one
+  SmallVector<CounterRow> counted;         ///< of the function at hand
+  RangeTests tests;                        ///< for it
+  size_t firstRow = 0;                     ///< behind those that it had before
+  bool hasLayers = false;                  ///< and calls no other one
+  llvm::DenseSet<Operation *> onConstants; ///< computedFromConstants of it
+  bool isConstant = false; ///< what is being counted is one of these
 };
 
 } // namespace
@@ -104,6 +107,7 @@ CounterRow &FlagCounter::add(Operation *op, const FlagAnalysis &analysis,
   description.name = nodeNameOf(op->getLoc());
   description.operation = op->getName().stripDialect().str();
   description.known = analysis.known;
+  description.isConstant = isConstant;
   if (analysis.format)
     description.format = dialect->getRegistry().nameOrSpelling(analysis.format);
   if (description.format.empty()) {
@@ -345,6 +349,7 @@ static SmallVector<Operation *> operationsOf(Region &region) {
 }
 
 LogicalResult FlagCounter::count(Operation *op) {
+  isConstant = onConstants.contains(op);
   if (auto analysis = analyzeFlags(op, target)) {
     Type type = op->getResult(0).getType();
     if (isa<VectorType>(type))
@@ -387,6 +392,7 @@ LogicalResult FlagCounter::countFunction(func::FuncOp function) {
     });
     return first ? refuse(first, "between branches") : success();
   }
+  onConstants = computedFromConstants(function);
   hasLayers = countLayerRows(function) != 0;
   llvm::DenseSet<Operation *> own;
   if (hasLayers)

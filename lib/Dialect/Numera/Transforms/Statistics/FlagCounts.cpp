@@ -21,6 +21,8 @@ ArrayAttr attributeOf(MLIRContext *context, ArrayRef<FlagCounts> counts) {
     add("known", builder.getI32IntegerAttr(count.known));
     if (count.isTensor)
       add("tensor", builder.getUnitAttr());
+    if (count.isConstant)
+      add("constant", builder.getUnitAttr());
     entries.push_back(builder.getDictionaryAttr(entry));
   }
   return builder.getArrayAttr(entries);
@@ -42,7 +44,7 @@ SmallVector<FlagCounts> flagCountsOf(func::FuncOp function) {
     counts.push_back({text(entry, "name"), text(entry, "operation"),
                       text(entry, "format"),
                       uint8_t(entry.getAs<IntegerAttr>("known").getInt()),
-                      entry.contains("tensor")});
+                      entry.contains("tensor"), entry.contains("constant")});
   return counts;
 }
 

@@ -12,7 +12,8 @@
 namespace numera {
 
 /// The attribute of that result, for each row a dictionary with `name`,
-/// `operation`, `format`, `known` and, of a scaled tensor, `tensor`.
+/// `operation`, `format`, `known` and, of a scaled tensor, `tensor`; `constant`
+/// where it is computed from constants alone.
 inline constexpr llvm::StringLiteral flagCountsAttribute = "numera.counts";
 
 /// An operation that is counted, or a scaled tensor.
@@ -37,6 +38,8 @@ struct FlagCounts {
   uint8_t known = 0; ///< the flags that can be detected, as bits
   /// True if the row describes a scaled tensor, and `format` is its format.
   bool isTensor = false;
+  /// True if all calls count the same: constants alone are read.
+  bool isConstant = false;
 };
 
 mlir::ArrayAttr attributeOf(mlir::MLIRContext *context,
