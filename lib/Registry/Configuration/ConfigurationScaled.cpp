@@ -384,5 +384,20 @@ bool ConfigurationReader::readPolicy(const YamlNode &section) {
   if (const YamlNode *rules = section.find("rules"))
     if (!readRules(*rules))
       return false;
-  return readRoles(section);
+  if (!readRoles(section))
+    return false;
+  // Without a format here, the command may name one that is scaled.
+  auto isScaled = [](const auto &of) {
+    return of.weights.scaled || of.activations.scaled || of.outputs.scaled;
+  };
+  auto isScaledRule = [&](const Policy::Rule &rule) {
+    return rule.scaled || isScaled(rule);
+  };
+  const YamlNode *scales = section.find("scales");
+  if (scales && policy.defaultFormat && !policy.defaultScaled &&
+      !isScaled(policy) && !llvm::any_of(policy.rules, isScaledRule))
+    return file.fail(scales->place,
+                     "scales for a policy that scales nothing; add 'scale', "
+                     "as in 'scale: per-tensor', or leave them out");
+  return true;
 }

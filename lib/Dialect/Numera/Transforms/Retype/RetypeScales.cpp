@@ -137,10 +137,14 @@ static FailureOr<Value> givenNumbers(OpBuilder &builder, Location loc,
                                      ArrayRef<float> numbers, StringRef what) {
   auto type = RankedTensorType::get(scaleShapeOf(scaled), builder.getF32Type());
   auto count = int64_t(numbers.size());
-  if (!type.hasStaticShape() || type.getNumElements() != count)
+  if (!type.hasStaticShape())
+    return emitError(loc) << "the policy gives '" << stored.name << "' " << what
+                          << ", of which it has " << type.getShape()
+                          << ": as many as the data decide; leave them out";
+  if (type.getNumElements() != count)
     return emitError(loc) << "the policy gives '" << stored.name << "' "
-                          << count << " " << what << "; expected as many as "
-                          << type.getShape() << " has";
+                          << count << " " << what << "; expected "
+                          << type.getNumElements();
   return arith::ConstantOp::create(builder, loc,
                                    DenseElementsAttr::get(type, numbers))
       .getResult();
