@@ -25,6 +25,11 @@ def test_ranges_are_every_member_that_is_a_format():
         f"float<4,3,bias={bias}>" for bias in (-1, 0, 1)
     ]
     assert names("block<float<2..3,1>,16..17>")[-1] == "block<float<3,1>,17>"
+    assert names("i8", "u4", "scaled<i8>") == [
+        "fixed<7,0>",
+        "fixed<4,0,unsigned>",
+        "scaled<i8>",
+    ]
     # The sweep of the documentation: 3 · 10 and 11 · 3.
     assert len(names("float<4..6,1..10>", "posit<6..16,0..2>")) == 63
 

@@ -10,9 +10,10 @@ import re
 from numera._errors import Error
 from numera._formats import Format, format
 
-__all__ = ["expand"]
+__all__ = ["expand", "spelled"]
 
 _RANGE = re.compile(r"(?<![\w.])(-?\d+)\.\.(-?\d+)(?![\w.])")
+_INTEGER = re.compile(r"([iu])(\d{1,2})")
 _MOST = 10_000
 """Members of one pattern."""
 
@@ -40,9 +41,18 @@ def expand(*patterns: str | Format) -> list[Format]:
     return list(found)
 
 
+def spelled(pattern: str | Format) -> str | Format:
+    """``i8`` is an integer, as in a policy. To ``numera.format`` it is none: NumPy
+    calls one of 64 bits so."""
+    found = _INTEGER.fullmatch(pattern) if isinstance(pattern, str) else None
+    if found is None or not 2 <= (bits := int(found[2])) <= 32:
+        return pattern
+    return f"fixed<{bits - 1},0>" if found[1] == "i" else f"fixed<{bits},0,unsigned>"
+
+
 def _members(pattern: str | Format) -> list[Format]:
     if not isinstance(pattern, str) or ".." not in pattern:
-        return [format(pattern)]
+        return [format(spelled(pattern))]
     # Texts and ranges take turns: float< 4..6 , 1..10 >.
     parts = _RANGE.split(pattern)
     texts, firsts, lasts = parts[::3], parts[1::3], parts[2::3]

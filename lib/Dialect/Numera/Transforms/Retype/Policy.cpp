@@ -208,7 +208,10 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
     request.scaled = registry.lookupScaledFormat(to, error);
     if (!error.empty())
       return std::nullopt;
-    if (!request.scaled && !(request.format = registry.lookupFormat(to, error)))
+    auto lookup = [&](llvm::StringRef name, std::string &fault) {
+      return registry.lookupFormat(name, fault);
+    };
+    if (!request.scaled && !(request.format = lookupElement(lookup, to, error)))
       return std::nullopt;
   }
   if (accumulate.empty())
