@@ -186,6 +186,12 @@ NUMERA_C_API int numeraCastRun(const NumeraCast *cast, int32_t rank,
 NUMERA_C_API void numeraSetInterrupt(int (*interrupt)(void *context),
                                      void *context);
 /**
+ * Has the process end with `line` on stderr and exit status 1, and without
+ * more, where Numera or LLVM finds no memory. It is kept for as long as the
+ * process runs; only the first call counts. Without, the process is aborted.
+ */
+NUMERA_C_API void numeraEndWithoutMemory(const char *line);
+/**
  * Compiles a model, an .onnx or .mlir file, for calls from this process.
  *
  * options  "key=value" strings, the last one NULL; NULL for none. The keys are

@@ -8,8 +8,12 @@
 #include "numera/Target/Driver/Emit.h"
 #include "numera/Target/Support/Cancel.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <cstring>
+#include <new>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace numera;
@@ -18,6 +22,37 @@ using namespace numera;
 
 void numeraSetInterrupt(int (*interrupt)(void *context), void *context) {
   askToCancel(interrupt, context);
+}
+
+/// What is said where there is no memory, and how long it is.
+static std::atomic<const char *> lastLine = nullptr;
+static size_t lastLength = 0;
+
+[[noreturn]] static void endWithoutMemory() {
+  // Of several threads one has its say.
+  if (const char *line = lastLine.exchange(nullptr))
+    (void)!write(STDERR_FILENO, line, lastLength);
+  else
+    sleep(1);
+  _exit(1);
+}
+
+void numeraEndWithoutMemory(const char *line) {
+  if (lastLength)
+    return;
+  std::string text = std::string(line) + "\n";
+  lastLength = text.size();
+  lastLine = strdup(text.c_str());
+  std::set_new_handler(endWithoutMemory);
+  install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { endWithoutMemory(); });
+  // Of LLVM's own errors, that a thread has no memory for its stack.
+  install_fatal_error_handler([](void *, const char *reason, bool) {
+    if (StringRef(reason).starts_with("pthread_create"))
+      endWithoutMemory();
+    errs() << "LLVM ERROR: " << reason << '\n';
+    abort();
+  });
 }
 
 namespace {

@@ -45,6 +45,8 @@ NB_MODULE(_numera, module) {
       },
       type.release().ptr());
   module.def("version", &numeraVersion, "The library's version.");
+  module.def("end_without_memory", &numeraEndWithoutMemory,
+             "Has the process end with a line where there is no memory.");
   module.def(
       "load_plugin",
       [](const std::string &path) {

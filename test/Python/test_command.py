@@ -129,6 +129,11 @@ def test_limits(tmp_path):
         f"numera: error: {formats}: library 'own' is code to be run here, which --no-libraries refuses\n"
     )
     assert sweep("--formats", "bf16", "--no-libraries", "--max-time", 600, "--max-memory", 8000).returncode == 0
+    # Whatever finds no memory first: Python, NumPy or the compiler.
+    for most in (1, 10, 25, 60):
+        small = sweep("--formats", "bf16", "--max-memory", most)
+        assert (small.returncode, small.stdout) == (1, "")
+        assert small.stderr == f"numera: error: out of memory: --max-memory is {most} MiB\n"
     wrong = sweep("--formats", "bf16", "--max-time", 0)
     assert wrong.stderr == "numera: error: option '--max-time' is '0', expected 1 to 2147483647 seconds\n"
     # The data never come.

@@ -12,10 +12,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from numera import _numera
 from numera._errors import Error
 from numera.study import _yaml
 
-__all__ = ["add", "apply"]
+__all__ = ["add", "apply", "out_of_memory"]
+
+_line = "numera: error: out of memory"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -42,11 +45,25 @@ def apply(
         # What is written to, not what is mapped. Workers inherit it.
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
         limit = max_memory << 20
+        global _line
+        _line = f"{_line}: --max-memory is {max_memory} MiB"
+        _numera.end_without_memory(_line)
         resource.setrlimit(
             resource.RLIMIT_DATA, (limit if most == resource.RLIM_INFINITY else min(limit, most), most)
         )
     if max_time is not None:
         threading.Thread(target=_end_after, args=(max_time,), daemon=True).start()
+
+
+def out_of_memory(error: Exception) -> str | None:
+    """What to say of an error that a lack of memory explains; None of others.
+
+    Where memory is limited, modules are not found whole, threads not started, and
+    some packages forget what went wrong."""
+    kinds: tuple[type[Exception], ...] = (MemoryError,)
+    if resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY:
+        kinds += (SystemError, ImportError, RuntimeError)
+    return _line if isinstance(error, kinds) else None
 
 
 def _refuse_libraries(path: str) -> None:
