@@ -92,6 +92,30 @@ def test_a_star_is_any_other_operation():
     assert found.total == ROWS * 4 * (6 + 10)
 
 
+def test_a_subtraction_is_an_addition():
+    model = """func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      %s = arith.subf %x, %y : tensor<4xf32>
+      %a = arith.addf %s, %y : tensor<4xf32>
+      return %a : tensor<4xf32>
+    }"""
+    program = numera.compile(model, format="f16")
+    x = np.ones(4, "f4")
+    add = {"energy": 0.5, "area": 10}
+    found = numera.cost(program, x, x, table={"f16": {"add": add, "*": {"energy": 9}}})
+    assert found.total == 8 * 0.5 and found.area == 10
+    assert [row["operation"] for row in found.rows][-2:] == ["sub", "add"]
+    own = numera.cost(program, x, x, table={"f16": {"add": 1, "sub": 2}})
+    assert own.total == 4 * (1 + 2)
+
+
+def test_quantizing_constant_weights_costs_nothing():
+    weights, x = np.ones((32, 4), "f4"), np.ones((2, 32), "f4")
+    program = numera.compile(perceptron(weights), format="mxfp4")
+    names = {row["name"] for row in program.stats(x).operations}
+    assert any(name.endswith(".lhs") for name in names)
+    assert not any(name.endswith(".rhs") for name in names)
+
+
 @pytest.mark.parametrize(
     ("table", "line"),
     [

@@ -114,9 +114,16 @@ class Table:
     def __repr__(self) -> str:
         return json.dumps(self._prices, sort_keys=True)
 
+    def listed(self, operation: str, name: str) -> str:
+        """What the table has for an operation: a subtraction is done by an adder."""
+        found = self._prices.get(_canonical(name), {})
+        added = operation.replace("sub", "add")
+        return added if operation not in found and added in found else operation
+
     def one(self, operation: str, name: str) -> Price:
         """The cost of an operation in a format."""
         found = self._prices.get(_canonical(name), {})
+        operation = self.listed(operation, name)
         if operation in found:
             return found[operation]
         if "*" in found:
@@ -141,6 +148,7 @@ class Table:
 
     def _term(self, operation: str, operand: str) -> Price:
         found = self._prices.get(_canonical(operand), {})
+        operation = self.listed(operation, operand)
         added = self._prices.get("quire", {}).get("add")
         if operation in found:
             return found[operation]
@@ -217,9 +225,10 @@ def cost(
     A multiplication with its addition in a contraction is ``mac``, or else a ``mul``
     of what is multiplied and an ``add`` of what sums are kept in. In an exact sum it
     is ``quire_mac``, or else a ``mul`` and an ``add`` of ``quire``. A cast costs
-    nothing unless the table has ``cast`` of the format that it goes to. Operations
-    that round nothing (moves, comparisons, maxima) are not counted, nor is memory.
-    Another operation that the table does not have is an error.
+    nothing unless the table has ``cast`` of the format that it goes to. A ``sub`` is
+    an ``add`` unless the table has it. What rounds nothing (moves, comparisons,
+    maxima) or reads constants alone is not counted, nor is memory. Another operation
+    that the table does not have is an error.
 
     >>> import numera
     >>> square = numera.compile('''
@@ -255,7 +264,7 @@ def cost(
                 "contractions without names cannot be told apart where rules are for "
                 'some of them; name them, loc("conv1")'
             )
-        kind: tuple[str, ...] = (operation, kept)
+        kind: tuple[str, ...] = (prices.listed(operation, kept), kept)
         if operation == "mac":
             read = operands.get(name, default)
             one = prices.mac(read, kept)
