@@ -396,6 +396,11 @@ def test_the_command_writes_a_policy_that_numera_run_takes(
         "fc1",
         best["layers"]["fc1"],
     ]
+    # A disk may be full: what was found is said first.
+    assert main(["search", *map(str, [*arguments, "-o", "/dev/full"])]) == 1
+    said = capsys.readouterr()
+    assert said.out.splitlines()[1].split()[:2] == ["fc1", best["layers"]["fc1"]]
+    assert "cannot write /dev/full: No space left on device" in said.err
     program = numera.compile(model, policy=policy)
     assert np.mean(program(x).argmax(1) == expected.argmax(1)) == best["top1"]
     numera_run = pathlib.Path(numera.__file__).parents[2] / "bin" / "numera"

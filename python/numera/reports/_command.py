@@ -8,7 +8,7 @@ from typing import Any
 from numera._errors import Error
 from numera.reports._report import report
 from numera.study import _options
-from numera.study._output import say
+from numera.study._output import check_page, say
 
 __all__ = ["add"]
 
@@ -32,10 +32,14 @@ def add(commands: Any) -> None:
     option("-o", metavar="OUT.html", dest="path", help="the page to write")
 
 
-def _run(*, as_json: bool, rows: int, **given: Any) -> int:
+def _run(*, as_json: bool, rows: int, path: str | None, **given: Any) -> int:
     if rows < 1:
         raise Error(f"--rows is {rows}, expected at least 1")
+    if path:
+        check_page(path)
     options = _options.arguments(**given)
     found = report(options.pop("model"), rows=rows, **options)
     say(found.json() if as_json else found)
+    if path:
+        found.save(path)
     return 0

@@ -39,7 +39,7 @@ class Measured(NamedTuple):
     """Of the outputs, where there are labels."""
     same: tuple[int, int] | None = None
     """Of outputs that are scores: how many rows have their largest one where the
-    reference has it, and how many rows there are."""
+    reference has it, and how many rows there are, but for those of NaN alone."""
 
 
 class Row(NamedTuple):
@@ -75,8 +75,10 @@ def measure(
 def _same(found: Array, expected: Array) -> tuple[int, int] | None:
     if not _are_scores(expected) or found.shape != expected.shape:
         return None
-    rows = zip(found, expected)
-    return sum(_largest(v) == _largest(r) for v, r in rows), len(found)
+    rows = [(v, r) for v, r in zip(found, expected) if _largest(r) is not None]
+    if not rows:
+        return None
+    return sum(_largest(v) == _largest(r) for v, r in rows), len(rows)
 
 
 def _are_scores(expected: Array) -> bool:

@@ -36,6 +36,7 @@ from numera.study._output import (
     plain,
     whole,
 )
+from numera.study._ranges import spelled
 
 __all__ = ["Report", "report"]
 
@@ -106,7 +107,12 @@ class Report:
         data["found"] = self.found._asdict()
         data["verdict"] = self.verdict()
         data["hints"] = [
-            {**hint._asdict(), "exact": hint.gain_db == math.inf} for hint in self.hints
+            {
+                **hint._asdict(),
+                "policy": _policy.changed(self.policy, [hint.policy]),
+                "exact": hint.gain_db == math.inf,
+            }
+            for hint in self.hints
         ]
         data["worst"] = [row._asdict() for row in self.worst]
         return json.dumps(plain(data), indent=2, default=str)
@@ -214,7 +220,7 @@ def report(
             raise Error(f"{key} is {number!r}, expected a whole number from {least} on")
     _check_options(options)
     if format is not None and policy is None and "formats" not in options:
-        _casts.chosen(format)  # which refuses it as such, not as a line of a policy
+        _casts.chosen(spelled(format))  # which refuses it as such, not as a line of a policy
     given = _policy.read(policy, format, accumulate)
     name = name_of(model)
     if hasattr(model, "SerializeToString"):  # a model of ONNX
@@ -310,6 +316,20 @@ def _notes(data: DataSet, exact: tuple[np.ndarray[Any, Any], ...]) -> list[str]:
     if data.rows is not None and data.given > data.rows:
         found.append(
             f"the first {data.rows} of {data.given} rows were run; rows= takes more"
+        )
+    if data.rows is not None and all(len(each) == data.rows for each in exact):
+        wrong = np.zeros(data.rows, bool)
+        for each in exact:
+            wrong |= ~np.isfinite(each.reshape(data.rows, -1)).all(axis=1)
+        if wrong.any():
+            found.append(
+                f"{wrong.sum()} of {data.rows} rows have NaN or infinities in f32, "
+                f"which are compared with nothing; look at the inputs"
+            )
+    elif any(not np.isfinite(each).all() for each in exact):
+        found.append(
+            "the outputs have NaN or infinities in f32, which are compared with "
+            "nothing; look at the inputs"
         )
     if not any(each.any() for each in exact):
         found.append("all outputs of the model in f32 are 0")

@@ -18,7 +18,7 @@ from numera.reports._command import add as add_report
 from numera.study import _limits, _options, _yaml
 from numera.study._costs import cost
 from numera.study._data import DataSet
-from numera.study._output import check_path, plain, say
+from numera.study._output import check_page, check_path, plain, say
 from numera.study._result import Sweep
 from numera.study._run import sweep
 from numera.study._search import search
@@ -164,12 +164,15 @@ def main(arguments: Sequence[str] | None = None, program: str = "numera") -> int
     except (Error, OSError) as error:
         print(f"numera: error: {error}", file=sys.stderr)
         return 1
-    except MemoryError:
-        print("numera: error: out of memory", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         print("numera: interrupted", file=sys.stderr)
         return 130
+    except Exception as error:
+        line = _limits.out_of_memory(error)
+        if line is None:
+            raise
+        print(line, file=sys.stderr)
+        return 1
 
 
 def _become_tool(words: Sequence[str]) -> None:
@@ -219,12 +222,17 @@ def _search(
     options = _options.arguments(**given)
     if policy:
         options["policy"] = _yaml.policy(policy, alone=True)
-    found = search(options.pop("model"), path=report, **options)
+    if report:
+        check_page(report)
+    found = search(options.pop("model"), **options)
+    # First what took hours: a disk may be full.
+    say(found.json() if as_json else found)
     if output:
         found.save(output)
     if plot:
         found.plot(plot)
-    say(found.json() if as_json else found)
+    if report:
+        found.page(report)
     return 0
 
 

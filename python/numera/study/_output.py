@@ -110,7 +110,8 @@ def check_page(path: Path) -> None:
         import vl_convert
     except ImportError as error:
         raise Error(
-            f"a page needs the package {error.name}: pip install 'numera-mlir[report]'"
+            f"a page needs the package {error.name}, which {sys.executable} has not: "
+            f"pip install 'numera-mlir[report]', or name another Python in NUMERA_PYTHON"
         ) from None
     del grandalf, jinja2, vl_convert
 
