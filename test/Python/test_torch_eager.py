@@ -98,6 +98,30 @@ def test_logarithms_of_sums_and_the_complementary_error_function():
     agree(lambda x, y: (torch.logaddexp(x, y), torch.logaddexp2(x, y)), x, y)
 
 
+def test_operations_do_not_depend_on_those_beside_them():
+    """torch-mlir has neither erfc nor an exact remainder, whatever else a graph has."""
+    x = (torch.randn(500) * torch.randn(500).exp()).bfloat16().float()
+    y = torch.randn(500).bfloat16().float()
+
+    def own(x, y):
+        rests = torch.fmod(x, y), torch.fmod(y, x), torch.remainder(x, 0.75)
+        return *rests, torch.special.log_ndtr(x), torch.erfc(y), torch.erfc(x)
+
+    def beside(x, y):
+        signs = torch.atan2(x, y), torch.copysign(x, y)
+        return *own(x, y), *signs, x.tan(), y.erf(), x.atan(), y**0.3, x**3
+
+    net = torch.compile(beside, backend=numera.torch.backend("bf16"))
+    alone = torch.compile(own, backend=numera.torch.backend("bf16"))
+    found = net(x, y)
+    assert torch.equal(found[0], torch.fmod(x, y).bfloat16().float())
+    assert torch.equal(found[1], torch.fmod(y, x).bfloat16().float())
+    for one, other in zip(alone(x, y), found):
+        assert torch.equal(one, other)
+    torch._dynamo.reset()
+    agree(beside, x[:50], y[:50])
+
+
 @pytest.mark.parametrize(
     "name, largest", [("bf16", 0xFF * 2.0**120), ("f16", 65504), ("f8E4M3FN", 448)]
 )

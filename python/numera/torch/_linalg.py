@@ -90,7 +90,7 @@ def _lowered(
     from torch_mlir.passmanager import PassManager
 
     from numera.torch._largest import places_of_nans
-    from numera.torch._named import powers, renamed, stand_ins
+    from numera.torch._named import STANDS_FOR, powers, renamed, stand_ins
     from numera.torch._order import sorts_to_loops
     from numera.torch._scan import scans_to_loops
     from numera.torch._scatter import scatters_to_loops
@@ -101,6 +101,7 @@ def _lowered(
         __slots__ = ()
 
         def get_node_location(self, node: fx.Node) -> Any:
+            node = node.meta.get(STANDS_FOR, node)
             with self._c:
                 inner = ir.Location.name(node.name)
                 return ir.Location.name(name_of(node), inner)
