@@ -154,6 +154,45 @@ def test_modules_draw_apart_and_repeatably():
     assert not torch.equal(first[0], first[1])
 
 
+@pytest.mark.parametrize("reentrant", [False, True])
+@pytest.mark.parametrize("compiles", [False, True])
+def test_what_is_computed_again_draws_as_before(reentrant, compiles):
+    def train(layer, call):
+        q = Quantizer(
+            "f8E4M3FN", "f8E5M2", forward_rounding="stochastic",
+            backward_rounding="stochastic", seed=1,
+        )  # fmt: skip
+
+        def model(x):
+            for _ in range(2):
+                x = call(lambda v: q(layer(v)).square(), x)
+            return x
+
+        if compiles:
+            torch._dynamo.reset()
+            model = torch.compile(model, backend=numera.torch.backend("f32"))
+        x = normal(8, 16).requires_grad_()
+        # As microbatches, whose calls are computed again in another order.
+        for loss in [model(x * each).sum() for each in (1, 2)]:
+            loss.backward()
+        weight, layer.weight.grad = layer.weight.grad, None
+        return x.grad, weight, q.draw
+
+    if compiles:
+        pytest.importorskip("torch_mlir")
+        import numera.torch
+    layer = torch.nn.Linear(16, 16)
+    wanted = train(layer, lambda f, x: f(x))
+
+    def again(f, x):
+        return torch.utils.checkpoint.checkpoint(f, x, use_reentrant=reentrant)
+
+    found = train(layer, again)
+    assert found[2].tolist() == [1, 4]
+    for one, other in zip(found, wanted):
+        torch.testing.assert_close(one, other)  # parts are added in another order
+
+
 def test_weights_are_rounded_by_a_parametrization():
     layer = torch.nn.Linear(8, 3)
     torch.nn.utils.parametrize.register_parametrization(

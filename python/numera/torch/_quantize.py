@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
@@ -190,6 +191,31 @@ def _call(
     return y
 
 
+# ---- what is computed again -------------------------------------------------
+
+_steps: dict[tuple[int, int], int] = {}
+"""Steps of calls under ``torch.utils.checkpoint``, by the module and a number that
+PyTorch draws. It is drawn once more where the call is made again, since the state of
+PyTorch's generator is restored for that."""
+
+_MOST = 1 << 16
+"""Calls that are remembered."""
+
+
+def _is_backward() -> bool:
+    return torch._C._current_graph_task_id() != -1
+
+
+def _is_checkpoint(trains: bool) -> bool:
+    """Whether a call may be made again, or is. What is to be computed again hooks the
+    tensors that are kept, or keeps none."""
+    if torch._C._functorch.peek_interpreter_stack() is not None:
+        return False
+    hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
+    without = trains and not torch.is_grad_enabled()
+    return _is_backward() or hooks is not None or without
+
+
 class Quantizer(torch.nn.Module):
     """Rounds what goes through it, and the gradient that comes back.
 
@@ -238,12 +264,26 @@ class Quantizer(torch.nn.Module):
         )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        draw = self.draw
-        if self.draws:
-            draw = draw.clone()  # which the gradient needs
-            self.draw[1] += 1
+        draw = self._next() if self.draws else self.draw
         y: torch.Tensor = _quantize(x, draw, *self._formats, *self._options)
         return y
+
+    def _next(self) -> torch.Tensor:
+        """Seed and step of a call, which are counted. One that computes again what
+        ``torch.utils.checkpoint`` did not keep has those that it had."""
+        draw = self.draw.clone()  # which the gradient needs
+        if torch.compiler.is_compiling() or not _is_checkpoint(self.training):
+            self.draw[1] += 1
+            return draw
+        key = id(self), int(torch.randint(1 << 62, (), device="cpu"))
+        if key in _steps and _is_backward():
+            draw[1] = _steps[key]
+            return draw
+        _steps[key] = int(draw[1])
+        for oldest in list(itertools.islice(_steps, max(len(_steps) - _MOST, 0))):
+            _steps.pop(oldest, None)
+        self.draw[1] += 1
+        return draw
 
     def extra_repr(self) -> str:
         """The formats."""

@@ -113,9 +113,14 @@ def partition(joint: fx.GraphModule, inputs: Any, **options: Any) -> Any:
     """The forward and the backward pass of a graph of both.
 
     Draws of a part that is computed once more in the backward pass
-    (``torch.utils.checkpoint``) are kept for it, and not drawn again.
+    (``torch.utils.checkpoint``) are kept for it, and not drawn again. So are seeds and
+    steps of quantizers, which are counted.
     """
     for node in joint.graph.nodes:
+        if node.target is torch.ops.numera.quantize.default:
+            counted = node.args[1]
+            if "recompute" in counted.meta:
+                counted.meta["recompute"] = CheckpointPolicy.MUST_SAVE
         if node.target in (
             *_DRAWS,
             aten.native_dropout.default,
