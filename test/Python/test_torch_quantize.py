@@ -238,3 +238,40 @@ def test_derivatives_in_forward_mode_go_straight_through():
     assert torch.equal(y, quantize(x, "posit8")) and torch.equal(dy, tangent)
     rows = torch.func.jacfwd(lambda v: quantize(v * v, "posit8"))(x)
     assert torch.equal(rows, torch.diag(2 * x))
+
+
+@pytest.mark.parametrize("compiler", [None, "aot_eager"])
+def test_transforms_of_torch_func_go_straight_through(compiler):
+    def loss(v):
+        return (quantize(v * v, "posit8", backward="f8E5M2") ** 3).sum()
+
+    def tangent(v):
+        return torch.func.jvp(lambda v: quantize(v * v, "posit8"), (v,), (v,))[1]
+
+    x = normal(3, 4).requires_grad_()
+    (wanted,) = torch.autograd.grad(loss(x), x, create_graph=True)
+    (second,) = torch.autograd.grad(wanted.sum(), x)
+    x = x.detach()
+    for function, expected in (
+        (torch.func.grad(loss), wanted),
+        (torch.vmap(torch.func.grad(loss)), wanted),
+        (torch.func.grad(lambda v: torch.vmap(loss)(v).sum()), wanted),
+        (torch.func.grad(lambda v: torch.func.grad(loss)(v).sum()), second),
+        (tangent, 2 * x * x),
+    ):
+        torch._dynamo.reset()
+        if compiler:
+            function = torch.compile(function, backend=compiler, fullgraph=True)
+        assert torch.equal(function(x), expected)
+    # A tangent is not rounded, as gradients of gradients are.
+    rows = torch.func.jacfwd(torch.func.grad(loss))(x).sum((2, 3))
+    torch.testing.assert_close(rows, second, rtol=0.15, atol=0)
+
+
+def test_modules_count_below_transforms():
+    q = Quantizer("bf16", "bf16", forward_rounding="stochastic", seed=1)
+    x = normal(50)
+    found = torch.func.grad(lambda v: q(v).square().sum())(x)
+    y = quantize(x, "bf16", rounding="stochastic", seed=1, step=0)
+    assert torch.equal(found, quantize(2 * y, "bf16"))
+    assert q.draw.tolist() == [1, 1]

@@ -7,6 +7,8 @@ import itertools
 from typing import Any
 
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor, peek_interpreter_stack
+from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
 from numera import _arrays, _casts, _formats, _kernels
@@ -53,8 +55,17 @@ def _draws(fmt: Spec | None, rounding: str | None) -> bool:
     )
 
 
-@torch.library.custom_op("numera::quantize", mutates_args=(), device_types="cpu")
-def _quantize(
+torch.library.define(
+    "numera::quantize",
+    "(Tensor x, Tensor draw, str? forward, str? backward, str? forward_rounding, "
+    "str? backward_rounding, str? overflow, SymInt? axis) -> Tensor",
+    tags=(torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order),
+)
+_quantize = torch.ops.numera.quantize.default
+
+
+@torch.library.register_kernel("numera::quantize", "cpu")
+def _rounded(
     x: torch.Tensor,
     draw: torch.Tensor,
     forward: str | None,
@@ -82,31 +93,72 @@ def _quantize(
     return result
 
 
-@_quantize.register_fake
+@torch.library.register_fake("numera::quantize")
 def _(x: torch.Tensor, *others: Any) -> torch.Tensor:
     return torch.empty_like(x)
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
-    _, draw, _, backward, _, rounding, overflow, axis = inputs
-    ctx.options = (backward, None, rounding, None, overflow, axis)
-    if backward is not None:
-        ctx.save_for_backward(draw)
+class _Through(torch.autograd.Function):
+    """Of one level of derivatives. Transforms of ``torch.func`` have several, for
+    which no operator with `torch.library.register_autograd` is."""
+
+    @staticmethod
+    def forward(ctx: Any, keys: Any, *given: Any) -> torch.Tensor:
+        # PyTorch turns derivatives off here, those of the levels below as well.
+        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+            y = _below(keys, *given)
+        _, draw, _, backward, _, rounding, overflow, axis = given
+        ctx.options = (backward, None, rounding, None, overflow, axis)
+        if backward is not None:
+            ctx.save_for_backward(draw)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
+        if ctx.options[0] is not None:
+            (draw,) = ctx.saved_tensors
+            # Another seed than that of the number: its highest bit is the other one.
+            other = draw ^ torch.tensor([-GRADIENT, 0])
+            gradient = _quantize(gradient, other, *ctx.options)
+        return (None, gradient, *[None] * 7)
+
+    @staticmethod
+    def jvp(ctx: Any, keys: Any, tangent: torch.Tensor, *_: Any) -> torch.Tensor:
+        return tangent.clone()
 
 
-def _backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
-    if ctx.options[0] is not None:
-        (draw,) = ctx.saved_tensors
-        # Another seed than that of the number: its highest bit is the other one.
-        other = draw ^ torch.tensor([-GRADIENT, 0])
-        gradient = _quantize(gradient, other, *ctx.options)
-    return (gradient, *[None] * 7)
+def _below(keys: Any, *given: Any) -> torch.Tensor:
+    """The operator without derivatives."""
+    with torch._C._AutoDispatchBelowAutograd():
+        y: torch.Tensor = _quantize.redispatch(
+            keys & torch._C._after_autograd_keyset, *given
+        )
+        return y
 
 
-_quantize.register_autograd(_backward, setup_context=_keep)
+def _derived(keys: Any, *given: Any) -> torch.Tensor:
+    x = given[0]
+    if not _has_tangent(x) and not (torch.is_grad_enabled() and x.requires_grad):
+        return _below(keys, *given)
+    with enable_single_level_autograd_function():
+        # Not `_Through.apply`, which is for callers above all levels.
+        y: torch.Tensor = super(torch.autograd.Function, _Through).apply(keys, *given)  # type: ignore[misc]
+        return y
 
 
-@_quantize.register_vmap
+def _has_tangent(x: torch.Tensor) -> bool:
+    if not torch._C._is_fwd_grad_enabled():
+        return False
+    # Not `forward_ad.unpack_dual`, which asks for a level that Dynamo does not set.
+    unpacked: Any = torch._VF._unpack_dual(x, level=0)  # type: ignore[attr-defined]
+    return unpacked[1] is not None
+
+
+_library = torch.library.Library("numera", "FRAGMENT")
+_library.impl("quantize", _derived, "Autograd", with_keyset=True)
+
+
+@torch.library.register_vmap("numera::quantize")
 def _(info: Any, dims: tuple[Any, ...], x: torch.Tensor, *others: Any) -> Any:
     draw, forward, *options, axis = others
     if dims[1] is not None:
@@ -121,7 +173,7 @@ def _(info: Any, dims: tuple[Any, ...], x: torch.Tensor, *others: Any) -> Any:
     return _quantize(x, draw, forward, *options, axis), 0
 
 
-ROUNDS = torch.ops.numera.quantize.default
+ROUNDS = _quantize
 """The operator in graphs, which rounds between programs."""
 
 
@@ -181,12 +233,6 @@ def _call(
     backward: Spec | None,
     *options: Any,
 ) -> torch.Tensor:
-    if not torch.compiler.is_compiling():
-        # PyTorch would take the tangent of an operator that says nothing of it to be 0.
-        primal, tangent = forward_ad.unpack_dual(x)
-        if tangent is not None:
-            rounded = _call(primal, draw, forward, backward, *options)
-            return forward_ad.make_dual(rounded, tangent)
     y: torch.Tensor = _quantize(x, draw, _named(forward), _named(backward), *options)
     return y
 
@@ -206,11 +252,14 @@ def _is_backward() -> bool:
     return torch._C._current_graph_task_id() != -1
 
 
+def _is_transformed() -> bool:
+    """Whether ``torch.func.grad`` or another transform runs."""
+    return peek_interpreter_stack() is not None
+
+
 def _is_checkpoint(trains: bool) -> bool:
     """Whether a call may be made again, or is. What is to be computed again hooks the
     tensors that are kept, or keeps none."""
-    if torch._C._functorch.peek_interpreter_stack() is not None:
-        return False
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
     without = trains and not torch.is_grad_enabled()
     return _is_backward() or hooks is not None or without
@@ -268,12 +317,24 @@ class Quantizer(torch.nn.Module):
         y: torch.Tensor = _quantize(x, draw, *self._formats, *self._options)
         return y
 
+    def _count(self) -> None:
+        """Also below transforms of ``torch.func``, which let nothing be changed that
+        they are not given."""
+        if _is_transformed() and not is_functorch_wrapped_tensor(self.draw):
+            with torch._C._DisableFuncTorch():
+                self.draw[1] += 1
+        else:
+            self.draw[1] += 1
+
     def _next(self) -> torch.Tensor:
         """Seed and step of a call, which are counted. One that computes again what
         ``torch.utils.checkpoint`` did not keep has those that it had."""
         draw = self.draw.clone()  # which the gradient needs
-        if torch.compiler.is_compiling() or not _is_checkpoint(self.training):
+        if torch.compiler.is_compiling():
             self.draw[1] += 1
+            return draw
+        if _is_transformed() or not _is_checkpoint(self.training):
+            self._count()
             return draw
         key = id(self), int(torch.randint(1 << 62, (), device="cpu"))
         if key in _steps and _is_backward():
@@ -282,7 +343,7 @@ class Quantizer(torch.nn.Module):
         _steps[key] = int(draw[1])
         for oldest in list(itertools.islice(_steps, max(len(_steps) - _MOST, 0))):
             _steps.pop(oldest, None)
-        self.draw[1] += 1
+        self._count()
         return draw
 
     def extra_repr(self) -> str:
