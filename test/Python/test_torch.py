@@ -322,6 +322,38 @@ def test_sizes_that_calls_decide():
     assert len(backend.programs) == 6
 
 
+def test_strides_make_no_programs():
+    model = nn.Linear(8, 4)
+    backend = numera.torch.backend()
+    net = torch.compile(model, backend=backend)
+    with torch.no_grad():
+        for count in range(4):
+            x = torch.randn(2, 8 + count)[:, -8:]
+            torch.testing.assert_close(net(x), model(x))
+    assert len(backend.programs) == 2  # the first one is traced for its strides
+
+
+@pytest.mark.parametrize(
+    "function, programs",
+    [
+        (lambda x, step: x * step / (step + 1) - (3 - step), 4),
+        (lambda x, step: torch.sin(torch.full((4,), step) * 0.5) * x, 4),
+        (lambda x, step: x * (torch.arange(4) < step) * step, 6),
+        (lambda x, step: x[:, :step] * step, 8),
+    ],
+)
+def test_numbers_in_arithmetic_make_no_programs(function, programs):
+    backend = numera.torch.backend()
+    net = torch.compile(function, backend=backend)
+    for step in (2, 3, 4, 1000):
+        x, y = (torch.ones(2, 4, requires_grad=True) for _ in range(2))
+        torch.testing.assert_close(net(x, step), function(y, step))
+        net(x, step).sum().backward()
+        function(y, step).sum().backward()
+        torch.testing.assert_close(x.grad, y.grad)
+    assert len(backend.programs) == programs
+
+
 def test_exported_programs():
     model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU()).eval()
     x = torch.randn(5, 3)
