@@ -124,12 +124,23 @@ static void inlineLookups(ModulePassManager &passes) {
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(clean)));
 }
 
+/// Of thousands of instructions without a branch, as an unrolled loop has them,
+/// SLP takes seconds, and finds what the loop vectorizer has made already.
+static bool hasLongBlock(Any ir) {
+  constexpr size_t most = 4096;
+  const auto *function = any_cast<const Function *>(&ir);
+  return function && any_of(**function, [](const BasicBlock &block) {
+           return block.size() > most;
+         });
+}
+
 /// Which function a pointer may be of, and whether the caller could load what
 /// an argument points to, is asked in vain here, and takes most of the time for
 /// a function of a thousand buffers. Nothing is asked once it is given up.
-static bool shouldRun(StringRef pass, Any) {
+static bool shouldRun(StringRef pass, Any ir) {
   return pass != "CalledValuePropagationPass" &&
-         pass != "ArgumentPromotionPass" && !isCancelled();
+         pass != "ArgumentPromotionPass" && !isCancelled() &&
+         !(pass == "SLPVectorizerPass" && hasLongBlock(ir));
 }
 
 Error numera::optimize(Module &module, TargetMachine &machine,
