@@ -75,6 +75,9 @@ def test_by_hand():
     # A box that is found again is wrong the second time; a NaN is not there.
     found = np.array([[[*box, 0.9, 0], [*box, 0.8, 0], [*other, np.nan, 0]]], "f8")
     assert measured("map50", found, labels) == pytest.approx(51 / 101)
+    # Nor is, if it takes none, one whose right side is left of its left side.
+    found = np.array([[[9, 0, 1, 10, 0.9, 0], [*box, 0.8, 0], [*other, 0.7, 0]]], "f8")
+    assert measured("map50", found, labels) == 1
     # What is of another class takes nothing.
     found = np.array([[[*box, 0.9, 1], [*other, 0.8, 0]]], "f8")
     assert measured("map50", found, labels) == pytest.approx(51 / 101)

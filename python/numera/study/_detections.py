@@ -55,12 +55,15 @@ def _mean(outputs: Sequence[Array], labels: Array, overlaps: Array) -> float:
             order = np.argsort(-scores[image][own], kind="stable")[:_MOST]
             score, box = scores[image][own][order], boxes[image][own][order]
             right = wanted[image][wanted[image, :, 4] == one][:, :4]
-            parts.append((score, _matches(_overlap(box, right), overlaps)))
+            matches = _matches(_overlap(box, right), overlaps)
+            # As COCO's own code has it, one of a negative area is not wrong.
+            counts = matches | ~(_sizes(box) < 0)[:, None]
+            parts.append((score, matches, counts))
         total = int((wanted[..., 4] == one).sum())
-        score = np.concatenate([each for each, _ in parts])
-        is_right = np.concatenate([each for _, each in parts])
-        is_right = is_right[np.argsort(-score, kind="stable")]
-        found.append([_precision(each, total) for each in is_right.T])
+        score, is_right, counts = map(np.concatenate, zip(*parts))
+        order = np.argsort(-score, kind="stable")
+        columns = zip(is_right[order].T, counts[order].T)
+        found.append([_precision(each[kept], total) for each, kept in columns])
     return float(np.mean(found))
 
 
@@ -81,14 +84,19 @@ def _parts(outputs: Sequence[Array]) -> tuple[Array, Array, Array]:
     )
 
 
+def _sizes(boxes: Array) -> Array:
+    """Areas, negative where one side is."""
+    with np.errstate(all="ignore"):
+        return np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+
+
 def _overlap(boxes: Array, others: Array) -> Array:
     """Intersection over union of each pair."""
     with np.errstate(all="ignore"):
         low = np.maximum(boxes[:, None, :2], others[None, :, :2])
         high = np.minimum(boxes[:, None, 2:], others[None, :, 2:])
         common = np.prod(np.maximum(high - low, 0), axis=2)
-        sizes = [np.prod(each[:, 2:] - each[:, :2], axis=1) for each in (boxes, others)]
-        whole = sizes[0][:, None] + sizes[1][None] - common
+        whole = _sizes(boxes)[:, None] + _sizes(others)[None] - common
         return np.nan_to_num(common / whole, nan=0.0, posinf=0.0, neginf=0.0)
 
 
