@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// RUN: numera-opt %s --numera-widen-contractions | FileCheck %s --check-prefix=SCALED
 // RUN: numera-opt %s --numera-widen-contractions | FileCheck %s --check-prefixes=CHECK,CPU
 // RUN: numera-opt %s --numera-widen-contractions=target=nvptx | FileCheck %s --check-prefixes=CHECK,GPU
 
@@ -239,4 +240,21 @@ func.func @padding_is_wide(
     linalg.yield %1 : f32
   } -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
+}
+
+// Scales are of the narrow format: numera-expand-scales comes first.
+// SCALED-LABEL: func.func @scaled_operands_stay
+// SCALED-NOT: numera.cast
+// SCALED: numera.mac %{{.*}} : (!f8E4M3FN, f32, f32) -> f32
+#scaling = #numera.scaling<absmax, float<8, 23>>
+func.func @scaled_operands_stay(%a: tensor<4x8x!numera.num<float<4, 3, fn>>, #scaling>, %b: tensor<8x6xf32>, %c: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = linalg.generic {
+      indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4x8x!numera.num<float<4, 3, fn>>, #scaling>, tensor<8x6xf32>) outs(%c : tensor<4x6xf32>) {
+  ^bb0(%x: !numera.num<float<4, 3, fn>>, %y: f32, %s: f32):
+    %1 = numera.mac %x, %y, %s : (!numera.num<float<4, 3, fn>>, f32, f32) -> f32
+    linalg.yield %1 : f32
+  } -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
 }

@@ -120,7 +120,8 @@ def NumeraTileContractions : Pass<"numera-tile-contractions",
                  Option<"processors", "processors", "unsigned", /*default=*/"0",
                         "the multiprocessors that tiles are chosen for; 0: "
                         "those that GPUs of the architecture have">];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",
@@ -186,7 +187,8 @@ def NumeraKernels : Pass<"numera-kernels", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::LLVM::LLVMDialect",
                            "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect",

@@ -131,7 +131,8 @@ def NumeraFuseRows : Pass<"numera-fuse-rows", "::mlir::func::FuncOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
 }
@@ -211,7 +212,8 @@ def NumeraLoops : Pass<"numera-loops", "::mlir::func::FuncOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::LLVM::LLVMDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
@@ -274,7 +276,8 @@ def NumeraParallelize : Pass<"numera-parallelize", "::mlir::ModuleOp"> {
     llvm.func @numera_host_parallel(!llvm.ptr, !llvm.ptr, i64, i64)
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::memref::MemRefDialect",

@@ -233,7 +233,8 @@ def NumeraLowerTypes : Pass<"numera-lower-types", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::arith::ArithDialect"];
 }
 
 def NumeraDrawBlocks : InterfacePass<"numera-draw-blocks",
@@ -337,7 +338,8 @@ def NumeraLowerOps : Pass<"numera-lower-ops", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", [{"cpu"}], "cpu or nvptx">,
   ];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect",

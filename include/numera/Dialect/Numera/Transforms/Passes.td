@@ -394,7 +394,8 @@ def NumeraContract : Pass<"numera-contract", "::mlir::ModuleOp"> {
     llvm.func @numera.contraction.0(…) attributes {numera.kernel = "f32"}
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::numera::NumeraDialect",
+                           "::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect",

@@ -9,6 +9,35 @@
 using namespace mlir;
 using namespace numera;
 
+LogicalResult numera::checkIsInMemory(Operation *root) {
+  WalkResult result = root->walk([](linalg::LinalgOp op) {
+    if (op.hasPureBufferSemantics())
+      return WalkResult::advance();
+    op.emitError("'") << op->getName()
+                      << "' is on tensors, which this pass does not take; put "
+                         "them into memory first (one-shot-bufferize)";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult numera::checkIsOnCodes(Operation *root) {
+  auto isOfDialect = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return isa<MemRefType>(type) &&
+           isa_and_nonnull<NumeraDialect>(&element.getDialect());
+  };
+  WalkResult result = root->walk([&](linalg::LinalgOp op) {
+    if (llvm::none_of(op->getOperandTypes(), isOfDialect))
+      return WalkResult::advance();
+    op.emitError("'") << op->getName()
+                      << "' has a type of numera, which this pass does not "
+                         "take; lower types first (numera-lower-types)";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 Value numera::ownMemoryOf(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();

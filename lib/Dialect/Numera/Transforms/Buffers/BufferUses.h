@@ -15,6 +15,13 @@ namespace numera {
 /// after lowering to LLVM.
 inline constexpr llvm::StringLiteral apartAttribute = "numera.apart";
 
+/// An error at an operation of linalg on tensors, for passes on memory.
+mlir::LogicalResult checkIsInMemory(mlir::Operation *root);
+
+/// An error at an operation of linalg on memory with a type of the dialect, for
+/// passes on codes.
+mlir::LogicalResult checkIsOnCodes(mlir::Operation *root);
+
 /// The memory that a buffer is part of, if it belongs to this function alone,
 /// which allocates it or whose caller keeps it apart for a result: an operation
 /// that uses no view of it does not touch it. Else null.

@@ -16,6 +16,7 @@
 // their own kernel and hooks. A registered product takes precedence: such
 // contractions become calls of it (CallProducts.cpp).
 
+#include "Buffers/BufferUses.h"
 #include "CallProducts.h"
 #include "ContractionHooks.h"
 #include "Finish.h"
@@ -380,7 +381,8 @@ void KernelCalls::addConfinedStep(const Twine &name,
 namespace {
 struct ContractPass : impl::NumeraContractBase<ContractPass> {
   void runOnOperation() override {
-    if (failed(callProducts(getOperation())))
+    if (failed(checkIsOnCodes(getOperation())) ||
+        failed(callProducts(getOperation())))
       return signalPassFailure();
     auto *dialect = getContext().getLoadedDialect<NumeraDialect>();
     KernelCalls calls(getOperation(), dialect->getRegistry());

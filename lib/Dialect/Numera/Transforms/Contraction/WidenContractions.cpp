@@ -18,11 +18,12 @@ namespace numera {
 #include "numera/Dialect/Numera/Transforms/Passes.h.inc"
 
 /// The step if the body of `generic` is one, on inputs that all embed in the
-/// accumulator.
+/// accumulator, and have no scales: those are of the narrow format.
 static MacOp widenable(linalg::GenericOp generic) {
   Block *body = generic.getBody();
   if (generic.getNumReductionLoops() == 0 ||
-      body->getOperations().size() != 2 || !generic.hasPureTensorSemantics())
+      body->getOperations().size() != 2 || !generic.hasPureTensorSemantics() ||
+      llvm::any_of(generic->getOperandTypes(), scalingOf))
     return {};
   auto mac = dyn_cast<MacOp>(&body->front());
   bool takesInputs = mac && isa<BlockArgument>(mac.getLhs()) &&

@@ -271,6 +271,8 @@ LogicalResult Outliner::run(func::FuncOp function) {
 namespace {
 struct KernelsPass : impl::NumeraKernelsBase<KernelsPass> {
   void runOnOperation() override {
+    if (failed(checkIsInMemory(getOperation())))
+      return signalPassFailure();
     Outliner outliner(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(outliner.run(function)))

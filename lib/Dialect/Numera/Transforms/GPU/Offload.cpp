@@ -19,6 +19,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -301,6 +302,16 @@ struct Launch : Offload<gpu::LaunchFuncOp> {
 
 struct OffloadPass : impl::NumeraOffloadBase<OffloadPass> {
   void runOnOperation() override {
+    bool isStructured = false;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      isStructured = true;
+      op.emitError("'") << op->getName()
+                        << "' is neither a kernel nor loops; make it one first "
+                           "(numera-kernels)";
+      return WalkResult::interrupt();
+    });
+    if (isStructured)
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     LLVMConversionTarget target(*context);
     LLVMTypeConverter converter(context);

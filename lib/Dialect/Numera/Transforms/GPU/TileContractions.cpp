@@ -16,6 +16,7 @@
 // with the hooks of runtime/kernels/device/Hooks.h beside it. Contractions that
 // differ only in sizes share a kernel if their elements have the same layout.
 
+#include "Buffers/BufferUses.h"
 #include "Contraction/CallProducts.h"
 #include "Contraction/ContractionHooks.h"
 #include "KernelModule.h"
@@ -366,7 +367,8 @@ struct TileContractionsPass
     : impl::NumeraTileContractionsBase<TileContractionsPass> {
   using NumeraTileContractionsBase::NumeraTileContractionsBase;
   void runOnOperation() override {
-    if (failed(refuseProducts(getOperation(), Target::NVPTX)))
+    if (failed(checkIsOnCodes(getOperation())) ||
+        failed(refuseProducts(getOperation(), Target::NVPTX)))
       return signalPassFailure();
     std::vector<ContractionWork> found =
         findContractions(getOperation(), Target::NVPTX);

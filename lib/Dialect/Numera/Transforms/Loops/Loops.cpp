@@ -4,6 +4,7 @@
 // element of the result is accumulated in memory, in the written order of the
 // reduction, while neighbouring elements are computed in the lanes of a vector.
 
+#include "Buffers/BufferUses.h"
 #include "ElementLanes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -363,6 +364,8 @@ struct Window {
 
 struct LoopsPass : impl::NumeraLoopsBase<LoopsPass> {
   void runOnOperation() override {
+    if (failed(checkIsInMemory(getOperation())))
+      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     padRows(rewriter, getOperation());
     replaceStridedCopies(rewriter, getOperation());

@@ -72,6 +72,14 @@ static LogicalResult replace(Operation *op, LowerOn lower, Target target) {
            << type
            << " cannot become calls; turn it into linalg on scalars first "
               "(numera-lower does)";
+  SmallVector<Type> types(op->getOperandTypes());
+  types.push_back(type);
+  for (Type each : types)
+    if (isa<NumType>(getElementTypeOrSelf(each)))
+      return op->emitError("an operation on ")
+             << each
+             << " cannot become calls; lower its type first "
+                "(numera-lower-types)";
   OpBuilder builder(op);
   // What computes on machine numbers returns them where codes are wanted.
   auto lowerToCodes = [&](OpBuilder &builder, Operation *op,

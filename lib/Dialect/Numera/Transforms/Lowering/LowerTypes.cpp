@@ -328,8 +328,23 @@ static void castWeights(ModuleOp module) {
   weights.makeDense(llvm::IsaPred<ConstantOp>);
 }
 
+/// Scales are no part of a code.
+static LogicalResult checkScaled(ModuleOp module) {
+  auto result = module.walk([](Operation *op) {
+    auto isScaled = [](Type type) { return bool(numera::scalingOf(type)); };
+    if (llvm::none_of(op->getOperandTypes(), isScaled) &&
+        llvm::none_of(op->getResultTypes(), isScaled))
+      return WalkResult::advance();
+    op->emitError("'") << op->getName()
+                       << "' is on a scaled tensor; expand its scales first "
+                          "(numera-expand-scales)";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult lowerTypes(ModuleOp module) {
-  if (failed(checkPacked(module)))
+  if (failed(checkPacked(module)) || failed(checkScaled(module)))
     return failure();
   castWeights(module);
   MLIRContext *context = module.getContext();
