@@ -276,7 +276,7 @@ NUMERA_C_API int numeraProgramRun(const NumeraProgram *program,
  * data of one call are `numbers`. JSON, the keys `stats` and `scaled` of
  * `numera run --stats --json` (docs/CommandLine.md); free it with
  * numeraStringFree. A function without anything to count has no more outputs,
- * and is an error here.
+ * and is an error here. NULL names the first function, here and below.
  */
 NUMERA_C_API char *numeraProgramStatistics(const NumeraProgram *program,
                                            const NumeraRegistry *registry,

@@ -43,6 +43,13 @@ struct NumeraLayers {
 
 namespace numera {
 
+/// The name of a function, or of the program's first one for NULL.
+inline std::string functionNamed(const NumeraProgram &program,
+                                 const char *function) {
+  auto functions = program.program->functions();
+  return function ? function : functions.empty() ? "" : functions.front().name;
+}
+
 /// One line for the caller; returns 0, which is a null pointer, too.
 std::nullptr_t fail(char **error, llvm::StringRef message);
 std::nullptr_t fail(char **error, llvm::Error reason);

@@ -36,13 +36,13 @@ char *numeraProgramLayers(const NumeraProgram *program,
                           const numera_tensor *results, size_t result_count,
                           char **error) {
   clear(error);
-  auto *rows = rowsOf(*program, function, /*asResults=*/true, error);
+  std::string name = functionNamed(*program, function);
+  auto *rows = rowsOf(*program, name, /*asResults=*/true, error);
   if (!rows)
     return nullptr;
   size_t count = rows->size() * LayerRow::results;
   if (result_count < count)
-    return fail(error, "function '" + std::string(function) + "' has " +
-                           std::to_string(count) +
+    return fail(error, "function '" + name + "' has " + std::to_string(count) +
                            " results for its layers, found " +
                            std::to_string(result_count));
   LayerCollector layers(*rows, registry->registry, /*threads=*/0);
@@ -55,7 +55,8 @@ NumeraLayers *numeraLayersCreate(const NumeraProgram *program,
                                  const char *function, uint32_t threads,
                                  char **error) {
   clear(error);
-  auto *rows = rowsOf(*program, function, /*asResults=*/false, error);
+  auto *rows = rowsOf(*program, functionNamed(*program, function),
+                      /*asResults=*/false, error);
   return rows ? new NumeraLayers(*rows, registry->registry, threads) : nullptr;
 }
 

@@ -337,7 +337,8 @@ static std::optional<StatisticsCollector> collect(const NumeraProgram &program,
 
 char *numeraProgramPostponed(const NumeraProgram *program, const char *function,
                              const int64_t *numbers, char **error) {
-  auto collector = collect(*program, function, numbers, error);
+  auto collector =
+      collect(*program, functionNamed(*program, function), numbers, error);
   if (!collector)
     return nullptr;
   std::string text;
@@ -350,7 +351,8 @@ char *numeraProgramStatistics(const NumeraProgram *program,
                               const NumeraRegistry *registry,
                               const char *function, const int64_t *numbers,
                               char **error) {
-  auto collector = collect(*program, function, numbers, error);
+  auto collector =
+      collect(*program, functionNamed(*program, function), numbers, error);
   if (!collector)
     return nullptr;
   std::string text;
