@@ -330,7 +330,10 @@ TEST(Program, NamesEntriesAsCAllows) {
         "int_fast8_t", "max_align_t", "INT32_MAX", "SIZE_MAX", "UINT8_C",
         "NUMERA_F32", "linux", "_Bool", "std"})
     EXPECT_EQ(entrySymbol(name), std::string(name) + "_");
-  for (const char *name : {"layer_0_t", "F", "POOL_MAX"})
+  for (const char *name : {"stdin", "isnan", "errno", "environ", "NAN",
+                           "pthread_create", "__libc_start_main", "_Exit"})
+    EXPECT_EQ(entrySymbol(name), std::string(name) + "_");
+  for (const char *name : {"layer_0_t", "F", "POOL_MAX", "_2", "_f"})
     EXPECT_EQ(entrySymbol(name), name);
 }
 

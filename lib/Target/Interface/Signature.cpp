@@ -47,6 +47,15 @@ static bool isTaken(StringRef name) {
       "this thread_local throw true try typeid typename typeof "
       "typeof_unqual using virtual wchar_t xor xor_eq NULL offsetof "
       "_Bool linux std unix";
+  // Macros, variables and types of C's library, which are no functions.
+  static constexpr StringLiteral ofLibrary =
+      "EOF FILE HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN assert environ errno "
+      "fpclassify isfinite isgreater isgreaterequal isinf isless islessequal "
+      "islessgreater isnan isnormal isunordered jmp_buf longjmp setjmp signbit "
+      "stderr stdin stdout tm va_arg va_copy va_end va_list va_start";
+  // Those of the language's implementation, and of POSIX threads.
+  bool isReserved = name.starts_with("__") || name.starts_with("pthread_") ||
+                    (name.size() > 1 && name[0] == '_' && isUpper(name[1]));
   // size_t, int_fast32_t, INT32_MAX, UINT64_C and what the header has.
   bool isType = name.ends_with("_t") &&
                 (!name.drop_back(2).contains('_') || name.starts_with("int_") ||
@@ -60,8 +69,9 @@ static bool isTaken(StringRef name) {
       any_of(ArrayRef<StringRef>{"_MAX", "_MIN", "_C", "_WIDTH"}, ends);
   LibFunc libraryFunction;
   return is_contained(keywords, name) ||
-         is_contained(split(later, ' '), name) || isType || isLimit ||
-         name.starts_with("NUMERA_") ||
+         is_contained(split(later, ' '), name) ||
+         is_contained(split(ofLibrary, ' '), name) || isReserved || isType ||
+         isLimit || name.starts_with("NUMERA_") ||
          TargetLibraryInfoImpl(Triple(sys::getDefaultTargetTriple()))
              .getLibFunc(name, libraryFunction);
 }
