@@ -8,6 +8,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 import numera
 import numera.jax
+import numpy as np
 from jax_calls import normal
 
 
@@ -99,10 +100,37 @@ def test_trees_static_arguments_and_keywords():
     assert f.__name__ == "f"
 
 
+def test_arguments_in_bf16_and_f16_are_computed_with_in_the_format():
+    w, b = normal(8, 3).astype(jnp.bfloat16), normal(3).astype(jnp.float16)
+    x = normal(4, 8)
+
+    def layer(w, b, x):
+        return jnp.tanh(x @ w + b)
+
+    def loss(call):
+        return lambda w, b: (call(w, b, x) ** 2).mean()
+
+    f = numera.jax.jit(layer, format="f32")
+    np.testing.assert_allclose(f(w, b, x), layer(w, b, x), rtol=1e-5)
+    for found, wanted in zip(
+        jax.grad(loss(f), (0, 1))(w, b), jax.grad(loss(layer), (0, 1))(w, b)
+    ):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found.astype("f4"), wanted.astype("f4"), rtol=1e-2)
+
+    def third(w):
+        return w / 3, w.astype("f4") / 3
+
+    narrow, wide = numera.jax.jit(third, format="posit8")(w)
+    expected = numera.jax.jit(third, format="posit8")(w.astype("f4"))[1]
+    assert narrow.dtype == jnp.bfloat16 and wide.dtype == jnp.float32
+    assert (narrow == expected).all() and (wide == expected).all()
+
+
 def test_arguments_that_are_refused():
     f = numera.jax.jit(lambda x: x)
-    with pytest.raises(numera.Error, match="an argument of bfloat16, expected f32"):
-        f(normal(4, 8).astype(jnp.bfloat16))
+    with pytest.raises(numera.Error, match="an argument of float8_e4m3fn, expected f"):
+        f(normal(4, 8).astype(jnp.float8_e4m3fn))
     with pytest.raises(numera.Error, match="an argument of int4, .*ers of 8 bits or"):
         f(jnp.ones(2, jnp.int4))
     with pytest.raises(numera.Error, match="unknown format 'posit61'"):

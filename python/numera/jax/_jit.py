@@ -192,7 +192,7 @@ class Jitted:
             for shape, dtype, _ in avals:
                 parts = [next(rest) for _ in range(_tensors.count(dtype))]
                 x = jax.lax.complex(*parts) if len(parts) > 1 else parts[0]
-                leaves.append(_tensors.signed(x, dtype).reshape(shape))
+                leaves.append(_tensors.signed(x, _tensors.wide(dtype)).reshape(shape))
             results = flat(*leaves)
             found[:] = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
             return tuple(
@@ -217,13 +217,14 @@ class Jitted:
         before, _tracing.within = _tracing.within, True
         try:
             text = _lowering.to_linalg(of_vectors, *given)
+            results = _tensors.narrowed(flat, avals, found)
         finally:
             _tracing.within = before
         if not found:
             return None, _Compiled(None, (), *trees[-1])
         program = _programs.compile(text, seed=self._seed, **options)
         (function,) = program.functions.values()
-        return program, _Compiled(function, tuple(found), *trees[-1])
+        return program, _Compiled(function, results, *trees[-1])
 
     def _pulled(
         self, signature: _Signature, flat: Callable[..., Any]
@@ -245,13 +246,13 @@ class Jitted:
                     leaves[place] = value
                 return flat(*leaves)
 
-            _, pull = jax.vjp(of_floats, *(leaves[place] for place in floats))
+            made, pull = jax.vjp(of_floats, *(leaves[place] for place in floats))
             return pull(
                 tuple(
-                    next(back)
+                    next(back).astype(x.dtype)
                     if _tensors.is_float(x.dtype)
                     else np.zeros(x.shape, jax.dtypes.float0)
-                    for x in results
+                    for x in made
                 )
             )
 
@@ -345,7 +346,9 @@ class Jitted:
                 y.real, y.imag = next(rest), next(rest)
             else:
                 y = next(rest)
-            y = y.view(x.dtype) if y.dtype != x.dtype else y
+            if y.dtype != x.dtype:
+                same = y.dtype.itemsize == x.dtype.itemsize
+                y = y.view(x.dtype) if same else y.astype(x.dtype)
             results.append(jax.numpy.asarray(y))
         return results
 

@@ -4,7 +4,7 @@ have no sign."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -18,11 +18,15 @@ __all__ = [
     "floats",
     "is_float",
     "lent",
+    "narrowed",
     "part",
     "parts",
     "signed",
     "signless",
+    "wide",
 ]
+
+_NARROW = ("bfloat16", "float16")
 
 
 def count(dtype: Any) -> int:
@@ -32,7 +36,13 @@ def count(dtype: Any) -> int:
 
 def part(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type of each of them."""
-    return np.empty(0, dtype).real.dtype if count(dtype) > 1 else signless(dtype)
+    return np.empty(0, dtype).real.dtype if count(dtype) > 1 else signless(wide(dtype))
+
+
+def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What a function computes with in place of bf16 and f16: f32, which becomes the
+    program's format."""
+    return np.dtype("f4") if dtype.name in _NARROW else dtype
 
 
 def parts(x: Any) -> tuple[Any, ...]:
@@ -66,11 +76,13 @@ def aval(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
     dtype = aval.dtype
     # Integers of fewer than 8 bits are types of ml_dtypes.
     if not isinstance(dtype, np.dtype) or (
-        dtype.itemsize < 4 and (is_float(dtype) or dtype.kind == "V")
+        dtype.itemsize < 4
+        and (is_float(dtype) or dtype.kind == "V")
+        and dtype.name not in _NARROW
     ):
         raise Error(
-            f"an argument of {dtype}, expected f32, f64, complex numbers of them, "
-            f"integers of 8 bits or more, or booleans; cast it with .astype"
+            f"an argument of {dtype}, expected f32, f64, complex numbers of them, bf16, "
+            f"f16, integers of 8 bits or more, or booleans; cast it with .astype"
         )
     return aval.shape, dtype, aval.weak_type
 
@@ -82,3 +94,20 @@ def is_float(dtype: Any) -> bool:
 
 def floats(avals: Sequence[Any]) -> list[int]:
     return [place for place, (_, dtype, _) in enumerate(avals) if is_float(dtype)]
+
+
+def narrowed(
+    flat: Callable[..., Any],
+    avals: Sequence[Any],
+    found: Sequence[jax.ShapeDtypeStruct],
+) -> tuple[jax.ShapeDtypeStruct, ...]:
+    """Results as the function gives them for arguments of bf16 and f16, which it was
+    traced without."""
+    if all(wide(dtype) == dtype for _, dtype, _ in avals):
+        return tuple(found)
+    given = [
+        jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
+        for shape, dtype, weak in avals
+    ]
+    wanted = jax.eval_shape(flat, *given)
+    return tuple(y if wide(y.dtype) == x.dtype else x for x, y in zip(found, wanted))
