@@ -12,6 +12,7 @@
 #include "Peephole/PackedLoads.h"
 #include "Vectorize/BfloatConversions.h"
 #include "Vectorize/HalfConversions.h"
+#include "Vectorize/LongCode.h"
 #include "Vectorize/Specialize.h"
 #include "Vectorize/VectorForms.h"
 #include "Vectorize/VectorVariants.h"
@@ -34,6 +35,9 @@ Error numera::finishModule(Module &module, TargetMachine &machine,
   setTarget(module, machine);
   defineBfloatConversions(module, machine);
   specializeRuntimeCalls(module, machine);
+  // Parts, which are unrolled, are mostly loops, and short.
+  if (!options.optimizer.unrolls)
+    keepCallsOfLongCode(module);
   step.next("optimise");
   if (Error error = optimize(module, machine, options.optimizer))
     return error;
