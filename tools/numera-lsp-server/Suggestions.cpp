@@ -291,6 +291,12 @@ std::vector<Suggestion> Suggestions::at(StringRef text, unsigned line,
       static const Registry builtin;
       for (const Registry::NamedFormat &named : builtin.formats())
         add(named.name, /*isKey=*/false);
+      // A policy stores numbers with scales; sums have none.
+      bool isStored = !place.path.empty() && place.path.front() == "policy" &&
+                      place.key != "accumulate";
+      if (isStored)
+        for (const Registry::NamedScaledFormat &named : builtin.scaledFormats())
+          add(named.name, /*isKey=*/false);
       for (StringRef name : formatsOf(text))
         add(name, /*isKey=*/false);
     }
