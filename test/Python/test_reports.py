@@ -395,30 +395,6 @@ def test_rows_and_metrics():
     assert text.startswith("MLIR in float<5,2> (f8E5M2) and 1 rule of a policy: ")
 
 
-def test_rows_without_numbers_in_f32_are_said():
-    dynamic = """func.func @net(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
-      %y = arith.mulf %x, %x : tensor<?x4xf32> loc("square")
-      return %y : tensor<?x4xf32>
-    }"""
-    x = np.arange(12, dtype="f4").reshape(3, 4)
-    assert numera.report(dynamic, inputs=x, format="bf16", hints=0).notes == []
-    x[1] = np.nan
-    found = numera.report(dynamic, inputs=x, format="bf16", hints=0)
-    end = "have NaN or infinities in f32, which are compared with nothing"
-    assert found.notes == [f"1 of 3 rows {end}; look at the inputs"]
-    assert found.found.same == (2, 2)
-    x = X.copy()
-    x[3] = np.nan
-    whole = numera.report(MODEL, inputs=x, format="bf16", hints=0)
-    assert whole.notes == [f"the outputs {end}; look at the inputs"]
-
-
-def test_a_hint_of_json_is_a_whole_policy():
-    found = numera.report(MODEL, inputs=X, format="posit8", hints=2)
-    for said, hint in zip(json.loads(found.json())["hints"], found.hints, strict=True):
-        assert said["policy"] == {"default": "posit8", **hint.policy}
-
-
 def test_a_fixed_batch_is_run_in_slices():
     one = MODEL.replace(f"tensor<{len(X)}x", "tensor<4x")
     parts = numera.report(one, inputs=X, format="posit8", hints=0)

@@ -142,8 +142,7 @@ private:
   IRRewriter rewriter;
   Outputs outputs;
   BitcastFormats bitcasts;
-  /// Generics whose result has a float type of MLIR in the model.
-  SmallPtrSet<Operation *, 16> onFloats;
+  SmallPtrSet<Operation *, 16> onFloats; ///< generics that give MLIR's floats
 };
 
 } // namespace
