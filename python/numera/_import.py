@@ -38,11 +38,14 @@ def import_model(model: Path, output: Path) -> None:
     output  the path of the .mlir file. Weights of a .pt2 are beside it, in a file
             of the same name that ends in .safetensors.
     """
+    from numera.study._output import check_path
+
     path, target = os.fspath(model), pathlib.Path(output)
     if target.suffix != ".mlir":
         raise Error(f"'{target}' is to be MLIR; expected a name that ends in .mlir")
     if not os.path.exists(path):
         raise Error(f"{path}: no such file")
+    check_path(target)
     text, weights = _read(path)
     if weights:
         from safetensors.torch import save

@@ -413,3 +413,10 @@ def test_the_command():
     # Of what PyTorch warns its own authors of, users see nothing.
     assert done.stdout == done.stderr == ""
     agrees(numera.compile("y.mlir"), model, x)
+
+
+def test_a_folder_that_is_not_there_is_said_before_the_model_is_read(tmp_path):
+    (tmp_path / "bad.mlir").write_text("no module")
+    said = "cannot write none/x.mlir: no folder none"
+    with pytest.raises(numera.Error, match=said):
+        numera.import_model("bad.mlir", "none/x.mlir")

@@ -334,6 +334,7 @@ def test_an_exception_of_a_metric_ends_a_sweep(tmp_path):
         ({"workers": "a"}, "workers is 'a', expected a whole number"),
         ({"limit": 2.5}, "limit is 2.5, expected a whole number"),
         ({"scale_rule": "foo"}, "unknown scale rule 'foo', expected floor, ceil"),
+        ({"scale_rule": 3}, "unknown scale rule '3', expected floor, ceil"),
         (
             {"formats": "mxfp4", "scale_rule": ["even", "foo"]},
             "unknown scale rule 'foo', expected floor, ceil",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numera._errors import Error
@@ -134,7 +134,7 @@ def several(value: Any) -> list[Any]:
     """One, or several, as a list."""
     if value is None or isinstance(value, (str, Format)):
         return [value]
-    return list(value)
+    return list(value) if isinstance(value, Iterable) else [value]
 
 
 def accumulator(value: Spec | None) -> Spec | None:
