@@ -98,6 +98,29 @@ static bool leavesModel(Operation *op) {
          (cast && !isOfSigns(cast)) || (global && global.isExternal());
 }
 
+/// True for a vector of truths or other parts of bytes that is read from memory
+/// or written there: LLVM packs them, and tensors have a byte for each.
+static bool movesBits(Operation *op) {
+  auto isPart = [](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && vector.getElementType().isIntOrFloat() &&
+           vector.getElementTypeBitWidth() % 8 != 0;
+  };
+  Value moved;
+  if (auto read = dyn_cast<vector::TransferReadOp>(op))
+    moved = read.getVector();
+  else if (auto write = dyn_cast<vector::TransferWriteOp>(op))
+    moved = write.getValueToStore();
+  else if (isa<vector::LoadOp, vector::MaskedLoadOp, vector::GatherOp,
+               vector::ExpandLoadOp>(op))
+    moved = op->getResult(0);
+  else if (auto store = dyn_cast<vector::StoreOp>(op))
+    moved = store.getValueToStore();
+  else if (auto masked = dyn_cast<vector::MaskedStoreOp>(op))
+    moved = masked.getValueToStore();
+  return moved && isPart(moved.getType());
+}
+
 static LogicalResult checkOperation(Operation *op) {
   if (!isOfModels(op->getName().getDialectNamespace()))
     return op->emitError("'")
@@ -112,6 +135,10 @@ static LogicalResult checkOperation(Operation *op) {
     return op->emitError("'") << op->getName()
                               << "' prints, which programs do not; return the "
                                  "value instead";
+  if (movesBits(op))
+    return op->emitError("'")
+           << op->getName() << "' moves a vector whose elements are no bytes "
+           << "between registers and memory; move i8, and compare or extend it";
   SmallVector<Type> types(op->getResultTypes());
   for (Region &region : op->getRegions())
     for (Block &block : region)

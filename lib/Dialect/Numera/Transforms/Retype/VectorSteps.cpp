@@ -307,12 +307,14 @@ static void replace(IRRewriter &rewriter, Operation *op) {
 }
 
 /// Masked transfers of whole tensors become selects: upstream's fold of a
-/// tensor that is read and written as a whole takes no notice of masks.
+/// tensor that is read and written as a whole takes no notice of masks. It is
+/// of tensors in order alone, and so is a mask's order the vector's.
 static void selectMasked(IRRewriter &rewriter, VectorTransferOpInterface op) {
   VectorType type = op.getVectorType();
   Value mask = op.getMask();
   auto isZero = [](Value index) { return isConstantIntValue(index, 0); };
-  if (!mask || !llvm::all_of(op.getIndices(), isZero) ||
+  if (!mask || !op.getPermutationMap().isMinorIdentity() ||
+      !llvm::all_of(op.getIndices(), isZero) ||
       mask.getType() != withElement(type, rewriter.getI1Type()) ||
       !isa<RankedTensorType>(op.getShapedType()) ||
       op.getShapedType().getShape() != type.getShape())
