@@ -388,3 +388,27 @@ def test_both_passes_are_compiled_at_once(monkeypatch, empty, again):
     monkeypatch.setattr(_programs, "compiled", compiling)
     step(nn.Linear(6, 6), torch.randn(8, 6))
     assert len(list(empty.glob("*.entry"))) == 1
+
+
+def test_numbers_that_decide_on_more_than_tensors_are_those_of_each_call(kept):
+    x = torch.tensor([1.0, 2.2, -3.7, 5.0])
+    net = torch.compile(
+        lambda x, least: torch.where(x > least, x, least),
+        backend=numera_torch.backend("f32"),
+    )
+    for least in (0.5, 0.25, 0.3, 0.5):
+        wanted = torch.where(x > least, x, least)
+        torch.testing.assert_close(net(x, least), wanted, rtol=0, atol=0)
+    assert None in kept
+
+
+@pytest.mark.parametrize("format", ["scaled<i8>", "posit32", "stochastic"])
+def test_a_number_gives_the_same_before_and_after_others(format):
+    options = {"rounding": "stochastic"} if format == "stochastic" else {}
+    backend = numera_torch.backend("f8E4M3FN" if options else format, **options)
+    net = torch.compile(lambda x, s: x + s / 7, backend=backend)
+    x = torch.linspace(-1, 1, 12).reshape(3, 4)
+    with torch.no_grad():
+        first, _, last = (net(x, s) for s in (1000, 2, 1000))
+    assert options or torch.equal(first, last)
+    assert len(backend.programs) == 3  # a number is an argument elsewhere

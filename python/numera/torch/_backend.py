@@ -275,7 +275,9 @@ class Backend:
         """A function of the graph's arguments, of which `weights` are parameters."""
         if has_symbols(module):
             return specialising(
-                module, lambda each: self._compile(each, kind, weights, gradients)
+                module,
+                lambda each: self._compile(each, kind, weights, gradients),
+                takes_numbers=self._policy.takes_numbers(),
             )
         operations = operations_of(module)
         self._policy.see(

@@ -37,9 +37,14 @@ def has_symbols(module: fx.GraphModule) -> bool:
 def specialising(
     module: fx.GraphModule,
     compile: Callable[[fx.GraphModule], Callable[..., list[Any]]],
+    *,
+    takes_numbers: bool,
 ) -> Callable[..., list[Any]]:
-    """A function of the graph's arguments that compiles for sizes it has not met."""
-    numbers = _Numbers(module)
+    """A function of the graph's arguments that compiles for sizes it has not met.
+
+    takes_numbers  numbers of Python in arithmetic are arguments, too.
+    """
+    numbers = _Numbers(module, takes_numbers)
     known: dict[tuple[Any, ...], Callable[..., list[Any]]] = {}
 
     def invoke(*arguments: Any) -> list[Any]:
@@ -101,7 +106,7 @@ def _symbols(value: Any) -> Any:
 class _Numbers:
     """The numbers of a graph that are no elements of tensors."""
 
-    def __init__(self, module: fx.GraphModule) -> None:
+    def __init__(self, module: fx.GraphModule, takes_numbers: bool) -> None:
         graph = fx.Graph()
         known: dict[fx.Node, fx.Node] = {}
         graph.output(graph.graph_copy(module.graph, known))
@@ -120,7 +125,7 @@ class _Numbers:
         """Numbers that the graph returns, and at which place."""
         for node in self._nodes:
             users = [user for user in node.users if user not in own]
-            free = bool(_symbols(_val(node)) - sizes)
+            free = takes_numbers and bool(_symbols(_val(node)) - sizes)
             users = [user for user in users if user.op != "output"]
             if not free or not all(_takes_tensor(user, node) for user in users):
                 self._fixed += [node] if users else []
@@ -212,7 +217,8 @@ def _takes_tensor(user: fx.Node, number: fx.Node) -> bool:
         )
     if user.target in _FILLED:
         kinds = (*_FLOATS, torch.int64, torch.int32)
-        return given[-1] is number and result.dtype in kinds and _is_plain(user)
+        is_plain = result.is_contiguous() and _is_plain(user)
+        return given[-1] is number and result.dtype in kinds and is_plain
     return False
 
 

@@ -134,6 +134,9 @@ def _of_graph(graph: fx.GraphModule) -> Iterable[str]:
             raise Unknown(node.op)
         if any(node.meta.get(mark) for mark in _MARKS):
             raise Unknown("a mark")
+        # AOTAutograd adds guards on its value where not all of its uses are tensors.
+        if isinstance(node.meta.get("example_value"), torch.SymFloat):
+            raise Unknown("a number that calls decide")
         yield f"{node.op} {node.name} {target} {node.type}"
         yield _text(node.args)
         yield _text(node.kwargs)

@@ -19,7 +19,7 @@ import torch
 from torch import fx
 
 import numera
-from numera import _programs
+from numera import _kernels, _programs
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 from numera._request import Spec
@@ -42,6 +42,8 @@ FORWARD, ERRORS, GRADIENTS = "forward", "backward", "gradients"
 """Passes: the model's results; gradients of activations; gradients of weights."""
 
 _PASSES = (FORWARD, ERRORS, GRADIENTS)
+_FINE = 25
+"""Bits of a significand that f32 does not have."""
 _STORED = ("weights", "activations", "errors")
 _WORDS = ("rounding", "overflow", "random_bits")
 _KEYS = ("format", "accumulate", *_WORDS)
@@ -173,6 +175,18 @@ class Policy:
         every = [self._model, *(rule.settings for rule in self._rules)]
         formats = [chosen.format for each in every for chosen in each.values()]
         return not all(each.facts.get("has_infinity", True) for each in formats)
+
+    def takes_numbers(self) -> bool:
+        """Whether a number is the same in every format as an argument in f32 and as
+        a constant: not where elements share a scale, draw, or are finer than f32."""
+        every = [self._model, *(rule.settings for rule in self._rules)]
+        return all(
+            not isinstance(chosen.format, ScaledFormat)
+            and not _kernels.is_stochastic(chosen.format)
+            and chosen.format.facts.get("precision", _FINE) < _FINE
+            for each in every
+            for chosen in each.values()
+        )
 
     def see(self, operations: Operations, *, is_all: bool, is_forward: bool) -> None:
         """Notes which rules match something in a graph. Where the model has no
