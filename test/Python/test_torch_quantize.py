@@ -193,6 +193,27 @@ def test_what_is_computed_again_draws_as_before(reentrant, compiles):
         torch.testing.assert_close(one, other)  # parts are added in another order
 
 
+def test_selective_checkpoints_draw_the_same():
+    from torch.utils import checkpoint
+
+    def gradient(call):
+        q = Quantizer("f8E4M3FN", "f8E5M2", forward_rounding="stochastic", seed=1)
+        x = normal(200).requires_grad_()
+        call(lambda v: q(v).square(), x).sum().backward()
+        return x.grad
+
+    def again(f, x):
+        kept = [torch.ops.numera.quantize.default]
+        return checkpoint.checkpoint(
+            f,
+            x,
+            use_reentrant=False,
+            context_fn=lambda: checkpoint.create_selective_checkpoint_contexts(kept),
+        )
+
+    assert torch.equal(gradient(again), gradient(lambda f, x: f(x)))
+
+
 def test_weights_are_rounded_by_a_parametrization():
     layer = torch.nn.Linear(8, 3)
     torch.nn.utils.parametrize.register_parametrization(

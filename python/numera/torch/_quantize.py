@@ -338,7 +338,9 @@ class Quantizer(torch.nn.Module):
             return draw
         key = id(self), int(torch.randint(1 << 62, (), device="cpu"))
         if key in _steps and _is_backward():
-            draw[1] = _steps[key]
+            # Selective checkpoints refuse what the forward pass did not do.
+            with torch.utils._python_dispatch._disable_current_modes():
+                draw[1] = _steps[key]
             return draw
         _steps[key] = int(draw[1])
         for oldest in list(itertools.islice(_steps, max(len(_steps) - _MOST, 0))):
