@@ -214,6 +214,17 @@ def test_selective_checkpoints_draw_the_same():
     assert torch.equal(gradient(again), gradient(lambda f, x: f(x)))
 
 
+def test_graphs_are_made_without_gradients():
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    q = Quantizer("f8E4M3FN", forward_rounding="stochastic", seed=1)
+    with torch.no_grad():
+        graph = make_fx(q)(normal(3))
+    assert [str(node.target) for node in graph.graph.nodes].count(
+        "numera.quantize.default"
+    ) == 1
+
+
 def test_weights_are_rounded_by_a_parametrization():
     layer = torch.nn.Linear(8, 3)
     torch.nn.utils.parametrize.register_parametrization(

@@ -60,10 +60,13 @@ def out_of_memory(error: Exception) -> str | None:
 
     Where memory is limited, modules are not found whole, threads not started, and
     some packages forget what went wrong."""
-    kinds: tuple[type[Exception], ...] = (MemoryError,)
-    if resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY:
-        kinds += (SystemError, ImportError, RuntimeError)
-    return _line if isinstance(error, kinds) else None
+    if isinstance(error, MemoryError):
+        return _line
+    is_limited = resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
+    if not is_limited or not isinstance(error, (SystemError, ImportError, RuntimeError)):
+        return None
+    said = str(error).partition("\n")[0]
+    return f"{_line} ({type(error).__name__}: {said})"
 
 
 def _refuse_libraries(path: str) -> None:

@@ -265,6 +265,12 @@ def _is_checkpoint(trains: bool) -> bool:
     return _is_backward() or hooks is not None or without
 
 
+def _is_traced() -> bool:
+    """Whether tensors have no numbers, or ones that become a graph's."""
+    traced = torch.fx.experimental.proxy_tensor.get_proxy_mode()
+    return traced is not None or torch._guards.detect_fake_mode() is not None
+
+
 class Quantizer(torch.nn.Module):
     """Rounds what goes through it, and the gradient that comes back.
 
@@ -333,7 +339,7 @@ class Quantizer(torch.nn.Module):
         if torch.compiler.is_compiling():
             self.draw[1] += 1
             return draw
-        if _is_transformed() or not _is_checkpoint(self.training):
+        if _is_transformed() or _is_traced() or not _is_checkpoint(self.training):
             self._count()
             return draw
         key = id(self), int(torch.randint(1 << 62, (), device="cpu"))
