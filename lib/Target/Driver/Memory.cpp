@@ -147,6 +147,45 @@ static void changeBoundary(func::FuncOp function, ArrayRef<unsigned> written) {
         function.getFunctionType().getInputs(), results));
 }
 
+/// The argument that a result of a function is; none for other values.
+static BlockArgument argumentOf(Value result) {
+  auto argument = dyn_cast<BlockArgument>(result);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())
+             ? argument
+             : BlockArgument();
+}
+
+/// A result of a call is taken to be memory of its own. Where it is what the
+/// caller gave, the caller goes on with that.
+static LogicalResult returnOwn(func::FuncOp function, ModuleOp module) {
+  std::optional<SymbolTable::UseRange> uses =
+      SymbolTable::getSymbolUses(function, module);
+  if (function.isExternal() || !uses || uses->empty())
+    return success();
+  auto op = dyn_cast<func::ReturnOp>(function.back().getTerminator());
+  if (!op)
+    return success();
+  for (auto [i, result] : llvm::enumerate(op.getOperands())) {
+    if (!isa<MemRefType>(result.getType()))
+      continue;
+    Value memory = result;
+    while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+      memory = view.getViewSource();
+    BlockArgument argument = argumentOf(memory);
+    if (!argument)
+      continue;
+    if (memory != result || !function.getBody().hasOneBlock())
+      return op.emitError("function '")
+             << function.getName() << "', which others call, returns a part of "
+             << "memory that it is given; return nothing, or a copy";
+    for (SymbolTable::SymbolUse use : *uses)
+      if (auto call = dyn_cast<func::CallOp>(use.getUser()))
+        call.getResult(unsigned(i))
+            .replaceAllUsesWith(call.getOperand(argument.getArgNumber()));
+  }
+  return success();
+}
+
 LogicalResult passMemoryDense(ModuleOp module) {
   module.getContext()->loadDialect<memref::MemRefDialect>();
   // Who frees what is known where everything is: the compiler says when.
@@ -156,6 +195,8 @@ LogicalResult passMemoryDense(ModuleOp module) {
     op->erase();
   SymbolTable symbols(module);
   for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {
+    if (failed(returnOwn(function, module)))
+      return failure();
     if (!function.isPublic() || function.isExternal())
       continue;
     for (Type type : function.getArgumentTypes())

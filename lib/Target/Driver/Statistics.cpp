@@ -23,17 +23,31 @@ static double wastedBits(const ScaledFormat &format, float largest) {
   return std::max(bits, 0.0);
 }
 
+/// Whether what was counted has run: a tensor has elements then, or results.
+static bool hasRun(bool isTensor, ArrayRef<uint64_t> numbers) {
+  return any_of(isTensor ? numbers.take_front(2) : numbers,
+                [](uint64_t number) { return number != 0; });
+}
+
 void StatisticsCollector::add(const int64_t *numbers) {
   for (auto [place, row, each] : enumerate(rows, sums)) {
+    // The same in every call in which it runs: branches are not always taken.
+    bool isNew = isFirst;
     if (row.isConstant && !isFirst) {
-      numbers += FlagCounts::numbers;
-      continue;
+      ArrayRef<uint64_t> given(reinterpret_cast<const uint64_t *>(numbers),
+                               FlagCounts::numbers);
+      if (hasRun(row.isTensor, each) || !hasRun(row.isTensor, given)) {
+        numbers += FlagCounts::numbers;
+        continue;
+      }
+      each.fill(0);
+      isNew = true;
     }
     for (auto [i, sum] : enumerate(each)) {
       auto number = uint64_t(*numbers++);
       if (!row.isTensor && number == uint64_t(FlagCounts::postponed))
         isPostponed.insert(int64_t(place));
-      else if (!row.isTensor || i < 2 || isFirst)
+      else if (!row.isTensor || i < 2 || isNew)
         sum += number;
       else // least, greatest and largest, as bits
         sum = i == 2 ? std::min(sum, number) : std::max(sum, number);
