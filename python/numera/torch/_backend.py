@@ -15,12 +15,7 @@ from torch._functorch import config
 import numera
 from numera._errors import Error
 from numera.torch import _entries
-from numera.torch._accumulate import (
-    NO_GRADIENTS,
-    Accumulation,
-    Gradients,
-    make_exact,
-)
+from numera.torch._accumulate import NO_GRADIENTS, Accumulation, Gradients, make_exact
 from numera.torch._background import Awaited, Begun, raising
 from numera.torch._cache import made_of
 from numera.torch._call import check_given, check_types, make_call, make_empty_call
@@ -276,8 +271,8 @@ class Backend:
         if has_symbols(module):
             return specialising(
                 module,
+                self._policy.takes_numbers(),
                 lambda each: self._compile(each, kind, weights, gradients),
-                takes_numbers=self._policy.takes_numbers(),
             )
         operations = operations_of(module)
         self._policy.see(

@@ -36,9 +36,8 @@ def has_symbols(module: fx.GraphModule) -> bool:
 
 def specialising(
     module: fx.GraphModule,
-    compile: Callable[[fx.GraphModule], Callable[..., list[Any]]],
-    *,
     takes_numbers: bool,
+    compile: Callable[[fx.GraphModule], Callable[..., list[Any]]],
 ) -> Callable[..., list[Any]]:
     """A function of the graph's arguments that compiles for sizes it has not met.
 

@@ -42,8 +42,6 @@ FORWARD, ERRORS, GRADIENTS = "forward", "backward", "gradients"
 """Passes: the model's results; gradients of activations; gradients of weights."""
 
 _PASSES = (FORWARD, ERRORS, GRADIENTS)
-_FINE = 25
-"""Bits of a significand that f32 does not have."""
 _STORED = ("weights", "activations", "errors")
 _WORDS = ("rounding", "overflow", "random_bits")
 _KEYS = ("format", "accumulate", *_WORDS)
@@ -172,21 +170,21 @@ class Policy:
 
     def is_finite(self) -> bool:
         """Whether a format has no infinities."""
-        every = [self._model, *(rule.settings for rule in self._rules)]
-        formats = [chosen.format for each in every for chosen in each.values()]
-        return not all(each.facts.get("has_infinity", True) for each in formats)
+        return not all(each.facts.get("has_infinity", True) for each in self._formats())
 
     def takes_numbers(self) -> bool:
         """Whether a number is the same in every format as an argument in f32 and as
         a constant: not where elements share a scale, draw, or are finer than f32."""
-        every = [self._model, *(rule.settings for rule in self._rules)]
         return all(
-            not isinstance(chosen.format, ScaledFormat)
-            and not _kernels.is_stochastic(chosen.format)
-            and chosen.format.facts.get("precision", _FINE) < _FINE
-            for each in every
-            for chosen in each.values()
+            not isinstance(each, ScaledFormat)
+            and not _kernels.is_stochastic(each)
+            and each.facts.get("precision", 99) <= 24
+            for each in self._formats()
         )
+
+    def _formats(self) -> list[Format]:
+        every = [self._model, *(rule.settings for rule in self._rules)]
+        return [chosen.format for each in every for chosen in each.values()]
 
     def see(self, operations: Operations, *, is_all: bool, is_forward: bool) -> None:
         """Notes which rules match something in a graph. Where the model has no
