@@ -42,6 +42,14 @@ def test_matrices_agree_with_eager_mode(function, shape):
 
 
 @pytest.mark.parametrize("upper", [False, True])
+def test_triangular_systems_of_more_rows_are_solved_by_halves(upper):
+    def solve(a, b):
+        return linalg.solve_triangular(a, b, upper=upper, unitriangular=True)
+
+    agree(solve, matrices(35, 35) / 35, matrices(35, 2, seed=1))
+
+
+@pytest.mark.parametrize("upper", [False, True])
 def test_cholesky(upper):
     def factor(a):
         return linalg.cholesky(a @ a.mT + torch.eye(5), upper=upper)

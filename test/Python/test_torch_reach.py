@@ -216,6 +216,17 @@ def test_indices_with_a_dimension_between():
     agree(model, torch.randn(2, 3, 4, 5), torch.randn(2, 3, 3, 5))
 
 
+def test_indices_of_several_integer_types():
+    first, second = torch.tensor([0, 2]), torch.tensor([3, -1], dtype=torch.int32)
+
+    def model(x):
+        placed = x.clone()
+        placed[first, second] = 1.0
+        return placed * x, x[first, second], x[:, second, first]
+
+    agree(model, torch.randn(4, 5, 4))
+
+
 def test_normal_numbers_by_their_mean_and_deviation():
     def model(x):
         drawn = torch.normal(x, 2.0), torch.normal(1.0, x.exp())

@@ -73,6 +73,9 @@ def index_put(
     """Numbers where a mask is true: one, or one for each such element."""
     mask, *rest = indices
     if mask is None or rest or mask.dtype != torch.bool:
+        alike = of_one_kind(indices)
+        if alike is not None:
+            return aten.index_put(self, alike, values, accumulate)
         return _put_apart(self, indices, values, accumulate)
     inner = self.shape[mask.dim() :]
     own = list(values.shape)[-len(inner) :] if inner else []
@@ -89,6 +92,19 @@ def index_put(
         values = rows.index_select(0, place).reshape([*mask.shape, *rows.shape[1:]])
     mask = mask.reshape([*mask.shape, *[1] * len(inner)])
     return torch.where(mask, self + values if accumulate else values, self)
+
+
+def of_one_kind(indices: Any) -> list[Tensor | None] | None:
+    """Indices of several integer types as int64; none where they are of one."""
+    kinds = {each.dtype for each in indices if each is not None}
+    if len(kinds) < 2 or torch.bool in kinds or torch.uint8 in kinds:
+        return None
+    return [each if each is None else each.long() for each in indices]
+
+
+def index(self: Tensor, indices: Any) -> Tensor:
+    alike = of_one_kind(indices)
+    return NotImplemented if alike is None else aten.index.Tensor(self, alike)
 
 
 def _put_apart(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> Tensor:
@@ -343,6 +359,7 @@ def rrelu_with_noise_backward(
 TABLE: dict[Any, Any] = {
     aten.eq.Tensor: equal,
     aten.eq.Scalar: equal,
+    aten.index.Tensor: index,
     aten.index_put.default: index_put,
     aten.new_empty_strided.default: new_empty_strided,
     aten.put.default: put,

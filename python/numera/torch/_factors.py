@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 _MOST = 32
+# Of a system that is solved, products of halves take the place of most steps.
+_MOST_SOLVED = 128
 
 
 def is_small(matrix: Tensor) -> bool:
@@ -49,14 +51,16 @@ def solve_triangular(
     left: bool = True,
     unitriangular: bool = False,
 ) -> Tensor:
-    if not is_small(self) or not B.numel():
+    count = self.shape[-1]
+    if not self.is_floating_point() or not 0 < count <= _MOST_SOLVED or not B.numel():
         return NotImplemented
     if not left:
         turned = solve_triangular(
             self.mT, B.mT, upper=not upper, unitriangular=unitriangular
         )
         return NotImplemented if turned is NotImplemented else turned.mT
-    count = self.shape[-1]
+    if count > _MOST:
+        return _solve_halves(self, B, upper, unitriangular)
     batch = torch.broadcast_shapes(self.shape[:-2], B.shape[:-2])
     a, b = self.expand(*batch, *self.shape[-2:]), B.expand(*batch, *B.shape[-2:])
     order = list(range(count))[:: -1 if upper else 1]
@@ -71,6 +75,27 @@ def solve_triangular(
             row = row / a.narrow(-2, at, 1).narrow(-1, at, 1)
         rows[at] = row
     return torch.cat([rows[each] for each in range(count)], -2)
+
+
+def _solve_halves(
+    matrix: Tensor, right: Tensor, upper: bool, unitriangular: bool
+) -> Tensor:
+    """The half that needs no other one first."""
+    count = matrix.shape[-1]
+    middle = count // 2
+    parts = [(0, middle), (middle, count - middle)][:: -1 if upper else 1]
+    (first, size), (second, rest) = parts
+
+    def half(at: int, length: int, given: Tensor) -> Tensor:
+        block = matrix.narrow(-2, at, length).narrow(-1, at, length)
+        return solve_triangular(
+            block, given, upper=upper, unitriangular=unitriangular
+        )
+
+    known = half(first, size, right.narrow(-2, first, size))
+    across = matrix.narrow(-2, second, rest).narrow(-1, first, size)
+    other = half(second, rest, right.narrow(-2, second, rest) - across @ known)
+    return torch.cat([other, known] if upper else [known, other], -2)
 
 
 def cholesky(self: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
