@@ -24,7 +24,7 @@ std::string CNumber::name() const {
   }
   if (isFloat)
     return bits == 32 ? "float" : "double";
-  if (width != 0)
+  if (isWideCode())
     return "T" + utostr(width);
   return (isSigned ? "int" : "uint") + utostr(bits) + "_t";
 }
@@ -75,7 +75,7 @@ private:
   CNumber numberOf(const Format &format) const {
     bool isFloat = format.getFamily().machineWidth(format) != 0;
     CNumber number{format.storageBits(), isFloat, hasSignedCodes && !isFloat};
-    number.width = format.isWide() ? format.width() : 0;
+    number.width = isFloat ? 0 : format.width();
     return number;
   }
 
@@ -165,7 +165,7 @@ std::string CSignature::expectation(StringRef symbol) const {
   std::vector<std::string> names;
   std::string types;
   auto name = [&](const CNumber &number, StringRef qualifier) {
-    if (number.width == 0)
+    if (!number.isWideCode())
       return number.name();
     std::string what =
         number.name() + " is a type of " + utostr(number.width) + " bits";
@@ -173,7 +173,7 @@ std::string CSignature::expectation(StringRef symbol) const {
       types += (types.empty() ? "" : " and ") + what;
     return qualifier.str() + number.name() + " *";
   };
-  bool isWritten = result.width != 0;
+  bool isWritten = result.isWideCode();
   if (isWritten)
     names.push_back(name(result, ""));
   for (const CNumber &operand : operands)
@@ -205,8 +205,11 @@ static std::string cNameOf(const Type &type) {
     return type.isHalfTy() ? "_Float16" : "__bf16";
   if (type.isIntegerTy(1))
     return "bool";
-  if (type.isIntegerTy())
+  if (type.isIntegerTy() && isPowerOf2_32(type.getIntegerBitWidth()))
     return "uint" + utostr(type.getIntegerBitWidth()) + "_t";
+  // In registers that is how structs are passed.
+  if (type.isIntegerTy() || type.isVectorTy())
+    return "struct of " + utostr(type.getPrimitiveSizeInBits() / 8) + " bytes";
   std::string text;
   raw_string_ostream(text) << type;
   return text;
@@ -240,9 +243,12 @@ bool CSignature::returns(const Type &type) const {
 }
 
 bool CSignature::isServedBy(const Function &definition) const {
-  if (hasWideCodes(*this))
-    return isServedWide(*this, definition);
-  const FunctionType &type = *definition.getFunctionType();
+  return (!hasWideCodes(*this) &&
+          isServedPlainly(*definition.getFunctionType())) ||
+         isServedInPieces(*this, definition);
+}
+
+bool CSignature::isServedPlainly(const FunctionType &type) const {
   return returns(*type.getReturnType()) && !type.isVarArg() &&
          type.getNumParams() == operands.size() &&
          all_of(zip_equal(operands, type.params()), [](const auto &pair) {
@@ -265,8 +271,9 @@ Value *numera::convertNumber(IRBuilderBase &builder, Value *value, Type *type,
 
 void numera::defineAdapter(Function &adapter, Function &callee,
                            const CSignature &signature) {
-  if (hasWideCodes(signature))
-    return defineWideAdapter(adapter, callee, signature);
+  if (hasWideCodes(signature) ||
+      !signature.isServedPlainly(*callee.getFunctionType()))
+    return defineAdapterOfPieces(adapter, callee, signature);
   adapter.setLinkage(GlobalValue::InternalLinkage);
   adapter.addFnAttr(Attribute::AlwaysInline);
   IRBuilder<> builder(BasicBlock::Create(adapter.getContext(), "", &adapter));

@@ -22,9 +22,12 @@ struct CNumber {
   /// 0: `void *`, `const uint16_t *`; or nothing at all.
   enum class Memory { None, Written, Read, Nothing } memory = Memory::None;
 
-  /// Of a code of more than 64 bits: those of its format; else 0. `bits` are
-  /// those of its storage.
+  /// Of a code: the bits of its format, while `bits` are those of its storage;
+  /// else 0.
   unsigned width = 0;
+
+  bool isCode() const { return memory == Memory::None && width != 0; }
+  bool isWideCode() const { return isCode() && bits > 64; }
 
   std::string name() const; ///< `uint16_t`; of a wide code `T128`
   llvm::Type *type(llvm::LLVMContext &context) const;
@@ -59,6 +62,8 @@ struct CSignature {
   bool isServedBy(const llvm::Function &definition) const;
   /// True if the result, which is no wide code, may be of that type.
   bool returns(const llvm::Type &type) const;
+  /// True if the function has each number as one that converts.
+  bool isServedPlainly(const llvm::FunctionType &type) const;
 };
 
 /// The prototype of a function in bitcode, as far as its types say.

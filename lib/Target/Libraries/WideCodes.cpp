@@ -9,9 +9,7 @@
 using namespace llvm;
 using namespace numera;
 
-static bool isWide(const CNumber &number) {
-  return number.memory == CNumber::Memory::None && number.bits > 64;
-}
+static bool isWide(const CNumber &number) { return number.isWideCode(); }
 
 bool numera::hasWideCodes(const CSignature &signature) {
   return isWide(signature.result) || any_of(signature.operands, isWide);
@@ -76,7 +74,8 @@ static unsigned parametersOf(const CNumber &number, const Function &function,
                              unsigned first) {
   FunctionType *type = function.getFunctionType();
   if (first < type->getNumParams() && type->getParamType(first)->isPointerTy())
-    return !function.hasParamAttribute(first, Attribute::StructRet) &&
+    return isWide(number) &&
+           !function.hasParamAttribute(first, Attribute::StructRet) &&
            fitsInMemory(number, function.getParamByValType(first), function);
   Pieces pieces;
   for (unsigned i = first; i < type->getNumParams(); ++i)
@@ -92,7 +91,7 @@ static unsigned parametersOf(const CNumber &number, const Function &function,
 static bool isReturned(const CNumber &number, const Function &function) {
   Type *type = function.getReturnType();
   if (type->isVoidTy())
-    return function.arg_size() != 0 &&
+    return isWide(number) && function.arg_size() != 0 &&
            function.getArg(0)->getType()->isPointerTy() &&
            !function.getArg(0)->hasByValAttr() &&
            // Who only reads there has the result elsewhere.
@@ -103,12 +102,12 @@ static bool isReturned(const CNumber &number, const Function &function) {
   return pieces.add(type) && fits(number, pieces.end);
 }
 
-bool numera::isServedWide(const CSignature &signature,
-                          const Function &function) {
+bool numera::isServedInPieces(const CSignature &signature,
+                              const Function &function) {
   const FunctionType &type = *function.getFunctionType();
   Type *result = type.getReturnType();
   unsigned next = 0;
-  if (isWide(signature.result)) {
+  if (signature.result.isCode()) {
     if (!isReturned(signature.result, function))
       return false;
     next = result->isVoidTy();
@@ -116,7 +115,7 @@ bool numera::isServedWide(const CSignature &signature,
     return false;
   }
   for (const CNumber &operand : signature.operands) {
-    unsigned taken = isWide(operand)
+    unsigned taken = operand.isCode()
                          ? parametersOf(operand, function, next)
                          : next < type.getNumParams() &&
                                operand.converts(*type.getParamType(next));
@@ -185,21 +184,22 @@ AttributeList numera::wideExtensions(const CSignature &signature,
 
 namespace {
 /// Builds the call of an adapter.
-class WideCall {
+class CallOfPieces {
 public:
-  WideCall(Function &adapter, Function &callee, const CSignature &signature)
+  CallOfPieces(Function &adapter, Function &callee, const CSignature &signature)
       : adapter(adapter), callee(callee), signature(signature),
         builder(BasicBlock::Create(adapter.getContext(), "", &adapter)) {}
 
   void build() {
     Value *place = nullptr;
-    if (isWide(signature.result) && callee.getReturnType()->isVoidTy()) {
+    bool isCode = signature.result.isCode();
+    if (isCode && callee.getReturnType()->isVoidTy()) {
       place = allocate(signature.result);
       operands.push_back(place);
     }
     for (auto [argument, number] :
          zip_equal(make_pointer_range(adapter.args()), signature.operands))
-      if (isWide(number))
+      if (number.isCode())
         pass(argument, number);
       else
         operands.push_back(
@@ -212,7 +212,7 @@ public:
     Value *result = call;
     if (place)
       result = builder.CreateAlignedLoad(type, place, mostAlign);
-    else if (isWide(signature.result))
+    else if (isCode)
       result = join(call, type);
     else if (signature.isTest)
       result =
@@ -298,9 +298,9 @@ private:
 };
 } // namespace
 
-void numera::defineWideAdapter(Function &adapter, Function &callee,
-                               const CSignature &signature) {
+void numera::defineAdapterOfPieces(Function &adapter, Function &callee,
+                                   const CSignature &signature) {
   adapter.setLinkage(GlobalValue::InternalLinkage);
   adapter.addFnAttr(Attribute::AlwaysInline);
-  WideCall(adapter, callee, signature).build();
+  CallOfPieces(adapter, callee, signature).build();
 }

@@ -20,8 +20,10 @@ namespace numera {
 bool hasWideCodes(const CSignature &signature);
 
 /// True if `function` computes what is expected, with wide codes in any of the
-/// ways above.
-bool isServedWide(const CSignature &signature, const llvm::Function &function);
+/// ways above, and others in registers: `struct { float high, low; }` for one
+/// of 64 bits. A pointer does not say how much lies there.
+bool isServedInPieces(const CSignature &signature,
+                      const llvm::Function &function);
 
 /// The type of a function in machine code with wide codes in the library's way;
 /// null if that is not for codes of this size.
@@ -34,8 +36,8 @@ llvm::AttributeList wideExtensions(const CSignature &signature, WideCodes codes,
 
 /// Defines `adapter`, on integers, as a call of `callee`, which it is served
 /// by.
-void defineWideAdapter(llvm::Function &adapter, llvm::Function &callee,
-                       const CSignature &signature);
+void defineAdapterOfPieces(llvm::Function &adapter, llvm::Function &callee,
+                           const CSignature &signature);
 
 } // namespace numera
 
