@@ -4,6 +4,7 @@
 
 #include "Commands.h"
 #include "Eval/CalculationReport.h"
+#include "Eval/LibraryCalculator.h"
 #include "Support/CommandLine.h"
 #include "Support/ModelFlags.h"
 #include "numera/Registry/Description/FormatFacts.h"
@@ -76,17 +77,26 @@ static Format withFlags(Format format, const EvalFlags &flags) {
 }
 
 static void printJSON(StringRef name, const Format &format,
-                      const Calculation &calculation, const EvalFlags &flags) {
+                      const auto &calculation, const EvalFlags &flags) {
   json::OStream out(outs(), /*IndentSize=*/2);
   out.object([&] {
     out.attribute("format", name);
     out.attribute("spelling", format.spelling());
-    out.attribute("rounding", nameOf(format.getRounding()));
-    out.attribute("overflow", overflowOf(format));
+    if (!format.isOpaque()) {
+      out.attribute("rounding", nameOf(format.getRounding()));
+      out.attribute("overflow", overflowOf(format));
+    }
     out.attribute("seed", flags.seed.value_or(0));
     printJSON(calculation, flags.steps, out);
   });
   outs() << '\n';
+}
+
+/// Without the place in what was compiled.
+static std::string lineOf(Error error) {
+  std::string line = toString(std::move(error));
+  size_t at = line.find("error: ");
+  return at == std::string::npos ? line : line.substr(at + strlen("error: "));
 }
 
 static int evaluate(StringRef text, const Registry &registry,
@@ -99,9 +109,14 @@ static int evaluate(StringRef text, const Registry &registry,
   error.column = front->column;
   if (!format)
     return fail(error);
-  if (!format.getFamily().hasArithmetic())
-    return fail({front->column, opaqueInExpression(front->name)});
-  format = withFlags(format, flags);
+  if (format.isOpaque() &&
+      (!flags.rounding.empty() || !flags.overflow.empty() || flags.randomBits))
+    return fail({front->column, "'" + front->name.str() +
+                                    "' is opaque: its library rounds, and "
+                                    "--rounding, --overflow and "
+                                    "--random-bits are not for it"});
+  if (!format.isOpaque())
+    format = withFlags(format, flags);
   if (!format)
     return 1;
   std::optional<std::vector<numera::Instruction>> program =
@@ -109,12 +124,20 @@ static int evaluate(StringRef text, const Registry &registry,
   if (!program)
     return fail(error);
   uint64_t seed = flags.seed.value_or(0);
-  Calculation calculation = calculate(*program, seed);
-  if (flags.json)
-    printJSON(front->name, format, calculation, flags);
-  else
-    printText(calculation, flags.steps, flags.bits, outs());
-  return 0;
+  auto print = [&](const auto &calculation) {
+    if (flags.json)
+      printJSON(front->name, format, calculation, flags);
+    else
+      printText(calculation, flags.steps, flags.bits, outs());
+    return 0;
+  };
+  if (needsLibrary(*program)) {
+    Expected<LibraryCalculation> found =
+        calculateByLibrary(*program, registry, seed);
+    return found ? print(*found)
+                 : fail({front->end, lineOf(found.takeError())});
+  }
+  return print(calculate(*program, seed));
 }
 
 int numera::evalCommand(ArrayRef<const char *> arguments) {

@@ -82,15 +82,12 @@ struct ExpressionFormat {
 std::optional<ExpressionFormat> formatOf(llvm::StringRef text,
                                          ExpressionError &error);
 
-/// Parses the statements that stand from `begin` on, computed in `format`,
-/// which has arithmetic. `text` must outlive them. One result is left, the last
-/// statement's.
+/// Parses the statements that stand from `begin` on, computed in `format`.
+/// Constants of opaque formats have no code. `text` must outlive them. One
+/// result is left, the last statement's.
 std::optional<std::vector<Instruction>>
 parseExpression(llvm::StringRef text, size_t begin, const Format &format,
                 const Registry &registry, ExpressionError &error);
-
-/// What to say of a format that only a library computes in.
-std::string opaqueInExpression(llvm::StringRef name);
 
 } // namespace numera
 

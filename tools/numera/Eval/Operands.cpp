@@ -86,12 +86,6 @@ bool ExpressionParser::unknown(StringRef name, size_t column) {
   return fail(column, message);
 }
 
-std::string numera::opaqueInExpression(StringRef name) {
-  return "format '" + name.str() +
-         "' is opaque: only its library computes in it; 'numera run' runs "
-         "functions of an .mlir file in it";
-}
-
 // ---- Names
 
 std::optional<size_t> ExpressionParser::findVariable(StringRef name) const {
@@ -119,9 +113,13 @@ bool ExpressionParser::checkNewName(StringRef name, size_t column) {
 
 void ExpressionParser::constant(Unpacked value, bool negative, size_t column) {
   value.negative ^= negative && !value.isNaN();
+  // A library rounds those of its formats as the program runs.
+  uint64_t code = 0;
+  if (!format.isOpaque())
+    code =
+        format.getFamily().encode(format, value, format.getConstantRounding());
   program.push_back({.kind = InstructionKind::Constant,
-                     .code = format.getFamily().encode(
-                         format, value, format.getConstantRounding()),
+                     .code = code,
                      .exact = value,
                      .text = text.slice(column, position),
                      .result = format});
@@ -241,6 +239,8 @@ bool ExpressionParser::parseCode() {
     return fail(column, "code " + digits + " has more than " +
                             Twine(format.width()) + " bits, the width of '" +
                             format.spelling() + "'");
+  if (code.getActiveBits() > 64)
+    return fail(column, "code " + digits + " has more than 64 bits");
   program.push_back({.kind = InstructionKind::Code,
                      .code = code.getZExtValue(),
                      .text = digits,
@@ -252,6 +252,10 @@ bool ExpressionParser::parseCode() {
 bool ExpressionParser::parseFunction(StringRef name,
                                      numera::Instruction function,
                                      size_t column) {
+  if (function.kind == InstructionKind::Neighbour && format.isOpaque())
+    return fail(column,
+                "'" + name + "' needs the order of the codes, which of '" +
+                    format.getOpaqueName() + "' its library alone knows");
   size_t expected = function.operandCount(), found = 0;
   do {
     if (!parseComparison())
@@ -274,8 +278,6 @@ bool ExpressionParser::parseCast(StringRef name, size_t column) {
     return fail(column, message);
   if (!inner)
     return unknown(name, column);
-  if (!inner.getFamily().hasArithmetic())
-    return fail(column, opaqueInExpression(name));
   Format outer = std::exchange(format, inner);
   if (!parseComparison())
     return false;
