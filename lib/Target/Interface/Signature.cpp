@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -25,6 +26,31 @@ std::optional<numera_dtype> numera::dtypeFromName(StringRef name) {
   if (found == std::end(names))
     return std::nullopt;
   return numera_dtype(unsigned(NUMERA_F32) + unsigned(found - names));
+}
+
+/// A name of a function or variable of C's library, as POSIX and glibc have it:
+/// who links a program with the header of one must not find the other.
+static bool isInLibrary(StringRef name) {
+  static const StringSet<> names = [] {
+    static constexpr StringLiteral text =
+#include "LibraryNames.inc"
+        ;
+    StringSet<> found;
+    for (StringRef each : split(text.rtrim(), ' '))
+      found.insert(each);
+    return found;
+  }();
+  // Those of f32 to f128, such as `sinf64x`.
+  StringRef base = name;
+  base.consume_back("_r");
+  base.consume_back("x");
+  if (base.consume_back("f32") || base.consume_back("f64") ||
+      base.consume_back("f128"))
+    name = base;
+  LibFunc known;
+  return names.contains(name) ||
+         TargetLibraryInfoImpl(Triple(sys::getDefaultTargetTriple()))
+             .getLibFunc(name, known);
 }
 
 /// A name that a program in C or C++ cannot define, or that its library has.
@@ -67,13 +93,10 @@ static bool isTaken(StringRef name) {
                                  "SIG_ATOMIC_", "WCHAR_", "WINT_"},
              begins) &&
       any_of(ArrayRef<StringRef>{"_MAX", "_MIN", "_C", "_WIDTH"}, ends);
-  LibFunc libraryFunction;
   return is_contained(keywords, name) ||
          is_contained(split(later, ' '), name) ||
          is_contained(split(ofLibrary, ' '), name) || isReserved || isType ||
-         isLimit || name.starts_with("NUMERA_") ||
-         TargetLibraryInfoImpl(Triple(sys::getDefaultTargetTriple()))
-             .getLibFunc(name, libraryFunction);
+         isLimit || name.starts_with("NUMERA_") || isInLibrary(name);
 }
 
 std::string numera::entrySymbol(StringRef functionName) {
