@@ -160,8 +160,12 @@ static bool dropWide(const CheckFlags &flags, const Registry &registry,
     return fail("format '" + name + "' has " + Twine(wide->width()) +
                 " bits, and operations are compared in formats of at most 64; "
                 "its functions fit their prototypes") == 0;
-  errs() << "numera: warning: format '" << name << "' has " << wide->width()
-         << " bits, and operations are compared in formats of at most 64\n";
+  for (const Format &format : formats)
+    if (isWide(format))
+      errs() << "numera: warning: format '" << registry.nameOrSpelling(format)
+             << "' has " << format.width()
+             << " bits, and is not checked: operations are compared in formats "
+                "of at most 64\n";
   erase_if(formats, isWide);
   return true;
 }
