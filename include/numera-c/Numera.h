@@ -10,7 +10,7 @@
  * Errors. A function that can fail takes `char **error` last. On failure it
  * returns 0 or NULL and sets *error, unless `error` is NULL, to one line of
  * text that says what was found and what to do; free it with numeraStringFree.
- * On success *error is NULL.
+ * On success *error is NULL. A pointer is NULL only where it says so.
  *
  * Threads. A registry is filled by one thread; afterwards any number may use
  * it. Programs may be called from several threads at a time.
@@ -195,9 +195,10 @@ NUMERA_C_API void numeraEndWithoutMemory(const char *line);
  * Compiles a model, an .onnx or .mlir file, for calls from this process.
  *
  * options  "key=value" strings, the last one NULL; NULL for none. The keys are
- *          format, accumulate, rounding, random-bits, overflow, seed,
- *          output-as, function, target (cpu, nvptx), cpu, optimization,
- *          code-cache, gpu and cuda-path, as the options of `numera compile`;
+ *          format, replace, accumulate, rounding, random-bits, overflow,
+ *          seed, output-as, function, safetensors, target (cpu, nvptx), cpu,
+ *          optimization, code-cache, gpu and cuda-path, as the options of
+ *          `numera compile`, of two of one name the last;
  *          count=flags, for numeraProgramStatistics, with postpone=yes or
  *          counted-rows=0,2, for numeraProgramPostponed, count=rows, for
  *          numeraLayersCreate (target=cpu), or count=layers, for

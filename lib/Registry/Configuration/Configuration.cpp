@@ -313,8 +313,13 @@ bool ConfigurationReader::readAccumulate(const YamlNode &value,
       accumulator = named.format;
       return true;
     }
-  if (!readFormatReference(value, accumulator))
-    return false;
   accumulate = Accumulate::Named;
-  return true;
+  if (!value.isScalar() || !isIntegerElement(value.text))
+    return readFormatReference(value, accumulator);
+  std::string error;
+  auto lookup = [&](StringRef name, std::string &fault) {
+    return registry.lookupFormat(name, fault);
+  };
+  accumulator = lookupElement(lookup, value.text, error);
+  return accumulator || file.fail(value.place, error);
 }

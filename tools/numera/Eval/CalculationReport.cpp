@@ -24,14 +24,25 @@ static std::string printNumber(const Format &format, uint64_t code) {
   return printShortest(format, code);
 }
 
-/// The same with the exact number where it is another and not long.
-static std::string printWithExact(const Format &format, uint64_t code) {
+/// The exact number where it is no longer: 127, and not 130, which 8 bits round
+/// to it.
+static std::string printPlain(const Format &format, uint64_t code) {
   std::string shortest = printNumber(format, code);
   Unpacked value = format.getFamily().decode(format, code);
   std::string exact = printDecimal(value);
-  if (value.isNaN() || exact == shortest || exact.size() > 40)
-    return shortest;
-  return shortest + (value.sticky ? " (" : " (exactly ") + exact + ")";
+  bool isPlain =
+      !value.isNaN() && !value.sticky && exact.size() <= shortest.size();
+  return isPlain ? exact : shortest;
+}
+
+/// The same with the exact number where it is another and not long.
+static std::string printWithExact(const Format &format, uint64_t code) {
+  std::string plain = printPlain(format, code);
+  Unpacked value = format.getFamily().decode(format, code);
+  std::string exact = printDecimal(value);
+  if (value.isNaN() || exact == plain || exact.size() > 40)
+    return plain;
+  return plain + (value.sticky ? " (" : " (exactly ") + exact + ")";
 }
 
 /// An element of a vector: exact where that is short.
@@ -65,12 +76,12 @@ static std::string printStep(const CalculatorStep &step) {
   text += ": " + instruction.name().str() + "(";
   StringRef separator = "";
   for (uint64_t operand : step.operands) {
-    text += separator.str() + printNumber(instruction.operands, operand);
+    text += separator.str() + printPlain(instruction.operands, operand);
     separator = ", ";
   }
   text += ") = " + (instruction.isTruth()
                         ? std::to_string(step.result)
-                        : printNumber(instruction.result, step.result));
+                        : printPlain(instruction.result, step.result));
   return step.outcome == Outcome::Exact
              ? text
              : text + " (" + nameOf(step.outcome).str() + ")";

@@ -204,13 +204,13 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
   using Accumulate = Policy::Accumulate;
   PolicyRequest request;
   error.clear();
+  auto lookup = [&](llvm::StringRef name, std::string &fault) {
+    return registry.lookupFormat(name, fault);
+  };
   if (!to.empty()) {
     request.scaled = registry.lookupScaledFormat(to, error);
     if (!error.empty())
       return std::nullopt;
-    auto lookup = [&](llvm::StringRef name, std::string &fault) {
-      return registry.lookupFormat(name, fault);
-    };
     if (!request.scaled && !(request.format = lookupElement(lookup, to, error)))
       return std::nullopt;
   }
@@ -226,7 +226,7 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
       return request;
     }
   request.accumulate = Accumulate::Named;
-  request.accumulator = registry.lookupFormat(accumulate, error);
+  request.accumulator = lookupElement(lookup, accumulate, error);
   if (request.accumulator)
     return request;
   constexpr llvm::StringLiteral unknown = "unknown format";
