@@ -394,6 +394,27 @@ def test_one_line_for_what_is_wrong(model, output, message):
     assert done.stderr.count("\n") == 1
 
 
+def test_operators_that_nothing_registers_are_named():
+    library = torch.library.Library("someones", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: 2 * x, "CompositeExplicitAutograd")
+    library.impl("twice", torch.empty_like, "Meta")
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return torch.ops.someones.twice(x)
+
+    torch.export.save(torch.export.export(Model(), (torch.ones(3),)), "own.pt2")
+    command = [sys.executable, "-m", "numera", "import", "own.pt2", "-o", "x.mlir"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert (
+        "own.pt2: calls 'torch.ops.someones.twice.default', which nothing registers "
+        "here; in Python, import the package that does" in done.stderr
+    )
+
+
 def test_a_python_without_packages(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     open("x.pt2", "w").close()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any, NamedTuple
 
 import torch
@@ -51,16 +52,26 @@ def read_exported(path: str) -> tuple[str, dict[str, torch.Tensor]]:
 
 
 def _load(path: str) -> ExportedProgram:
-    log = logging.getLogger("torch.export")
-    level = log.level
-    log.setLevel(logging.CRITICAL)  # what went wrong is said in one line, here
+    log, faults = logging.getLogger("torch.export"), []
+
+    def keep(record: logging.LogRecord) -> bool:
+        faults.append(str(record.exc_info[1]) if record.exc_info else "")
+        return False  # what went wrong is said in one line, here
+
+    log.addFilter(keep)
     try:
         return torch.export.load(path)
     except Exception as error:  # noqa: BLE001 - torch raises any kind
+        unknown = re.search(r"failed to resolve (torch\.ops\.[\w.]+)", str(faults))
+        if unknown:
+            raise Error(
+                f"{path}: calls '{unknown[1]}', which nothing registers here; in "
+                "Python, import the package that does, and then numera.import_model"
+            ) from None
         reason = str(error).strip().splitlines() or [repr(error)]
         raise Error(f"{path}: not what torch.export.save writes: {reason[0]}") from None
     finally:
-        log.setLevel(level)
+        log.removeFilter(keep)
 
 
 class _Size(NamedTuple):
