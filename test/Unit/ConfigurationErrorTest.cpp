@@ -109,6 +109,9 @@ TEST(ConfigurationError, NameOfAFormat) {
   EXPECT_EQ(errorOfFormat("i32: {family: posit, bits: 8}"),
             "f.yaml:2:3: error: 'i32' has a meaning of its own, choose another "
             "name\n");
+  EXPECT_EQ(errorOfFormat("tensorcore: {family: posit, bits: 8}"),
+            "f.yaml:2:3: error: 'tensorcore' has a meaning of its own, choose "
+            "another name\n");
   EXPECT_EQ(errorOfFormat("p3109_k8p3se: {family: posit, bits: 8}"),
             "f.yaml:2:3: error: 'p3109_k8p3se' has a meaning of its own, "
             "choose another name\n");

@@ -159,7 +159,8 @@ bool ConfigurationReader::readFormats(const YamlNode &section) {
 /// Words that mean something else where a format may stand.
 static bool isReserved(StringRef name) {
   return findFamily(name) ||
-         llvm::is_contained({"same", "quire", "block", "scaled"}, name) ||
+         llvm::is_contained({"same", "quire", "tensorcore", "block", "scaled"},
+                            name) ||
          integerFromName(name) ||
          llvm::any_of(allFamilies(), [&](const FormatFamily *family) {
            return family->isRuledName(name);

@@ -110,7 +110,7 @@ bool ConfigurationReader::readAccumulatorName(
     return false;
   StringRef name = value->text;
   bool isTaken = name == named.name || name == "same" || name == "quire" ||
-                 registry.byName.count(name) ||
+                 name == "tensorcore" || registry.byName.count(name) ||
                  llvm::any_of(registry.named, [&](const auto &other) {
                    return other.accumulatorName == name;
                  });

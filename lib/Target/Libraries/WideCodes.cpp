@@ -209,6 +209,10 @@ public:
     call->setAttributes(
         callee.getAttributes().removeFnAttributes(adapter.getContext()));
     Type *type = adapter.getReturnType();
+    if (type->isVoidTy()) {
+      builder.CreateRetVoid();
+      return;
+    }
     Value *result = call;
     if (place)
       result = builder.CreateAlignedLoad(type, place, mostAlign);

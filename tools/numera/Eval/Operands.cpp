@@ -113,6 +113,8 @@ bool ExpressionParser::checkNewName(StringRef name, size_t column) {
 
 void ExpressionParser::constant(Unpacked value, bool negative, size_t column) {
   value.negative ^= negative && !value.isNaN();
+  if (negative) // the sign before it
+    column = text.rfind('-', column);
   // A library rounds those of its formats as the program runs.
   uint64_t code = 0;
   if (!format.isOpaque())

@@ -11,7 +11,10 @@
 #include "Support/Child.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <dlfcn.h>
@@ -54,6 +57,22 @@ static Error tryShared(const Library &library) {
                            "' cannot be loaded: " + *said);
 }
 
+/// Leaves what constructors call: they have so many seconds to return, which
+/// compiling all of a large library would use up.
+static void keepConstructors(Module &module) {
+  internalizeModule(module, [](const GlobalValue &) { return false; });
+  ModuleAnalysisManager analyses;
+  FunctionAnalysisManager functions;
+  PassBuilder builder;
+  builder.registerModuleAnalyses(analyses);
+  builder.registerFunctionAnalyses(functions);
+  analyses.registerPass(
+      [&] { return FunctionAnalysisManagerModuleProxy(functions); });
+  functions.registerPass(
+      [&] { return ModuleAnalysisManagerFunctionProxy(analyses); });
+  GlobalDCEPass().run(module, analyses);
+}
+
 /// Constructors of sources and bitcode, without the programs that get them.
 static Error tryConstructors(const LibraryFile &file) {
   if (!file.module || !file.module->getGlobalVariable("llvm.global_ctors"))
@@ -65,8 +84,10 @@ static Error tryConstructors(const LibraryFile &file) {
     Compiled program;
     program.module = CloneModule(*file.module);
     program.machine = std::move(machines->baseline);
+    program.machine->setOptLevel(CodeGenOptLevel::None);
     program.nativeLibraries = file.native();
     setTarget(*program.module, *program.machine);
+    keepConstructors(*program.module);
     // What does not link is said of the program that needs it.
     auto jit = numera::load(program);
     if (!jit)
