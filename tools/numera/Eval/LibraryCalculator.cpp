@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "LibraryCalculator.h"
+#include "Support/Reproducer.h"
 
 #include "numera/Dialect/Numera/IR/Numera.h"
 #include "numera/Numerics/Exact/Compare.h"
@@ -22,6 +23,21 @@ bool numera::needsLibrary(ArrayRef<numera::Instruction> program) {
     return instruction.result.isOpaque() ||
            (instruction.operands && instruction.operands.isOpaque());
   });
+}
+
+/// Why a program is not compiled; empty: it is. Codes beside a code are not
+/// known, and nobody draws random bits.
+static std::string refusalOf(ArrayRef<numera::Instruction> program) {
+  for (const numera::Instruction &instruction : program) {
+    if (instruction.kind == InstructionKind::Neighbour)
+      return ("'" + instruction.name() +
+              "' does not go with a library's format in one expression")
+          .str();
+    if (instruction.result.getRounding() == Rounding::Stochastic)
+      return "stochastic rounding does not go with a library's format in one "
+             "expression";
+  }
+  return "";
 }
 
 // ---- A program as MLIR
@@ -56,10 +72,12 @@ private:
     return text;
   }
   bool casts(const Format &from, const Format &to) const {
-    return any_of(registry.lowerings(), [&](const Lowering &entry) {
-      return entry.operation == OpKind::Cast && entry.result == to &&
-             entry.operands.size() == 1 && entry.operands.front() == from;
-    });
+    Lowering key;
+    key.operation = OpKind::Cast;
+    key.target = numera::Target::CPU;
+    key.result = to;
+    key.operands = {from};
+    return registry.findLowering(key);
   }
 
   size_t constant(const numera::Instruction &instruction);
@@ -68,7 +86,8 @@ private:
   size_t operation(const numera::Instruction &instruction,
                    ArrayRef<size_t> operands);
   void operate(const numera::Instruction &instruction, bool isLast);
-  /// Returns the number beside the result; says which one it is.
+  /// Adds an element in f64 to what the function returns beside the codes;
+  /// returns its place there.
   size_t show(size_t element) {
     shown.push_back(element);
     return shown.size() - 1;
@@ -249,7 +268,7 @@ std::string FunctionWriter::write(ArrayRef<numera::Instruction> program) {
       variables[instruction.count] = stack.pop_back_val();
       break;
     case InstructionKind::Operation:
-    case InstructionKind::Neighbour: // which the parser refuses
+    case InstructionKind::Neighbour: // which is refused
       operate(instruction, isLast);
       break;
     }
@@ -286,6 +305,8 @@ void FunctionWriter::take(ArrayRef<double> numbers) {
 Expected<LibraryCalculation>
 numera::calculateByLibrary(ArrayRef<numera::Instruction> program,
                            const Registry &registry, uint64_t seed) {
+  if (std::string refusal = refusalOf(program); !refusal.empty())
+    return createStringError(refusal);
   LibraryCalculation found;
   Compiler compiler(registry);
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.emptyModule();
@@ -295,15 +316,25 @@ numera::calculateByLibrary(ArrayRef<numera::Instruction> program,
   options.format = options.accumulate = "f32";
   options.outputAs = "storage,f64";
   options.optimization = 0;
-  Expected<std::unique_ptr<Program>> made = compileInMemory(
-      compiler, registry, writer.write(program), "expression", options);
+  std::string text = writer.write(program);
+  constexpr size_t mostSteps = 500;
+  if (found.steps.size() > mostSteps)
+    return createStringError(
+        "with a library's format an expression has at most " +
+        Twine(mostSteps) + " operations on elements, here are " +
+        Twine(found.steps.size()) + "; 'numera run' runs a model on arrays");
+  Expected<std::unique_ptr<Program>> made =
+      compileInMemory(compiler, registry, text, "expression", options);
   if (!made)
     return made.takeError();
   numera_options call = NUMERA_OPTIONS;
   call.seed = seed;
   std::vector<host::Array> outputs;
-  if (Error error = (*made)->call("f", {}, outputs, call))
-    return std::move(error);
+  {
+    ProgramRuns runs;
+    if (Error error = (*made)->call("f", {}, outputs, call))
+      return std::move(error);
+  }
   const host::Array &codes = outputs[0], &numbers = outputs[1];
   found.codeBytes = unsigned(sizeOf(codes.dtype));
   found.codes.assign(reinterpret_cast<const char *>(codes.bytes.get()),
