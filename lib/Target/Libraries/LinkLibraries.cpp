@@ -221,7 +221,8 @@ private:
       Function &definition = *file.definition(request.symbol);
       FunctionType *type = definition.getFunctionType();
       AttributeList attributes; // `byval` and `sret` are a part of the type
-      if (hasWideCodes(CSignature::of(*request.lowering)))
+      CSignature signature = CSignature::of(*request.lowering);
+      if (hasWideCodes(signature) || !signature.isServedPlainly(*type))
         attributes =
             definition.getAttributes().removeFnAttributes(module.getContext());
       if (type != request.declaration->getFunctionType())

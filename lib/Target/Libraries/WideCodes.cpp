@@ -63,19 +63,19 @@ static bool fits(const CNumber &number, uint64_t bits) {
 /// True if the bytes of a struct in memory are those of the code.
 static bool fitsInMemory(const CNumber &number, Type *type,
                          const Function &function) {
-  if (!type)
-    return true; // a pointer to it, which does not say to what
+  if (!type) // a pointer, which does not say how much lies there
+    return isWide(number);
   const DataLayout &layout = function.getParent()->getDataLayout();
   return fits(number, 8 * layout.getTypeAllocSize(type).getFixedValue());
 }
 
-/// The number of parameters from `first` on that hold the code; 0: none do.
+/// The number of parameters from `first` on that hold the code; 0: none do. One
+/// that is not wide is in one.
 static unsigned parametersOf(const CNumber &number, const Function &function,
                              unsigned first) {
   FunctionType *type = function.getFunctionType();
   if (first < type->getNumParams() && type->getParamType(first)->isPointerTy())
-    return isWide(number) &&
-           !function.hasParamAttribute(first, Attribute::StructRet) &&
+    return !function.hasParamAttribute(first, Attribute::StructRet) &&
            fitsInMemory(number, function.getParamByValType(first), function);
   Pieces pieces;
   for (unsigned i = first; i < type->getNumParams(); ++i)
@@ -83,6 +83,8 @@ static unsigned parametersOf(const CNumber &number, const Function &function,
       return 0;
     else if (pieces.end >= number.width)
       return i + 1 - first;
+    else if (!isWide(number))
+      return 0;
   return 0;
 }
 
@@ -91,7 +93,7 @@ static unsigned parametersOf(const CNumber &number, const Function &function,
 static bool isReturned(const CNumber &number, const Function &function) {
   Type *type = function.getReturnType();
   if (type->isVoidTy())
-    return isWide(number) && function.arg_size() != 0 &&
+    return function.arg_size() != 0 &&
            function.getArg(0)->getType()->isPointerTy() &&
            !function.getArg(0)->hasByValAttr() &&
            // Who only reads there has the result elsewhere.

@@ -20,8 +20,9 @@ namespace numera {
 bool hasWideCodes(const CSignature &signature);
 
 /// True if `function` computes what is expected, with wide codes in any of the
-/// ways above, and others in registers: `struct { float high, low; }` for one
-/// of 64 bits. A pointer does not say how much lies there.
+/// ways above, and others in a register or a struct in memory (`ptr byval`,
+/// `ptr sret`), such as `struct { float high, low; }` for one of 64 bits. A
+/// plain pointer does not say how much lies there.
 bool isServedInPieces(const CSignature &signature,
                       const llvm::Function &function);
 
