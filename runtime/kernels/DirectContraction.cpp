@@ -47,12 +47,12 @@ template <int tileRows, int tileVectors> class DirectKernel : Blocks {
       rowPitch = (roundUp(blockSteps, lanes) / lanes | 1) * lanes;
   }
 
-  /// The rows of a tile stay in the first-level cache: 24 KiB of 32 are theirs,
-  /// or 16 where a step's columns take three lines. A step takes a line of
+  /// The rows of a tile stay in the first-level cache: 2 KiB each, or 4 where
+  /// there are 6, beside whose columns there is room. A step takes a line of
   /// it, and often two, where it goes far.
   static int64_t mostSteps(const Contraction &problem) {
-    constexpr int64_t bytes = (tileVectors < 3 ? 24 : 16) * 1024;
-    constexpr int64_t size = bytes / (tileRows * int64_t(sizeof(Carrier)));
+    constexpr int64_t bytes = (tileRows == 6 ? 4 : 2) * 1024;
+    constexpr int64_t size = bytes / int64_t(sizeof(Carrier));
     int32_t last = problem.firstStep() + problem.counts.steps - 1;
     bool goFar = problem.counts.steps > 0 && problem.loops[last].rows > lanes;
     return goFar ? size / 2 : size;

@@ -44,11 +44,10 @@ static bool isInLibrary(StringRef name) {
   StringRef base = name;
   base.consume_back("_r");
   base.consume_back("x");
-  if (base.consume_back("f32") || base.consume_back("f64") ||
-      base.consume_back("f128"))
-    name = base;
+  bool hasType = base.consume_back("f32") || base.consume_back("f64") ||
+                 base.consume_back("f128");
   LibFunc known;
-  return names.contains(name) ||
+  return names.contains(name) || (hasType && names.contains(base)) ||
          TargetLibraryInfoImpl(Triple(sys::getDefaultTargetTriple()))
              .getLibFunc(name, known);
 }

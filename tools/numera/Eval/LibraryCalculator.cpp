@@ -277,6 +277,7 @@ std::string FunctionWriter::write(ArrayRef<numera::Instruction> program) {
   Value result = stack.back();
   found.isVector = result.isVector;
   found.isTruth = last.isTruth();
+  found.codeBits = last.result.width();
   for (size_t element : result.elements)
     placesOfValues.push_back(
         show(found.isTruth
@@ -317,12 +318,17 @@ numera::calculateByLibrary(ArrayRef<numera::Instruction> program,
   options.outputAs = "storage,f64";
   options.optimization = 0;
   std::string text = writer.write(program);
-  constexpr size_t mostSteps = 500;
-  if (found.steps.size() > mostSteps)
+  // LLVM takes long for more in one function.
+  constexpr size_t most = 1000;
+  size_t count = found.steps.size() +
+                 count_if(program, [](const numera::Instruction &instruction) {
+                   return instruction.operandCount() == 0;
+                 });
+  if (count > most)
     return createStringError(
-        "with a library's format an expression has at most " +
-        Twine(mostSteps) + " operations on elements, here are " +
-        Twine(found.steps.size()) + "; 'numera run' runs a model on arrays");
+        "with a library's format an expression has at most " + Twine(most) +
+        " numbers and operations on them, here are " + Twine(count) +
+        "; 'numera run' runs a model on arrays");
   Expected<std::unique_ptr<Program>> made =
       compileInMemory(compiler, registry, text, "expression", options);
   if (!made)
@@ -351,7 +357,7 @@ std::string LibraryCalculation::printCode(size_t element) const {
     text = toHex(StringRef(codes).substr(element * codeBytes + i, 1),
                  /*LowerCase=*/true) +
            text;
-  return "0x" + text;
+  return "0x" + StringRef(text).take_back((codeBits + 3) / 4).str();
 }
 
 static std::string printNumber(double value) {

@@ -26,7 +26,8 @@ struct LibraryStep {
 struct LibraryCalculation {
   bool isTruth = false;   ///< the result has 0 and 1 in place of codes
   bool isVector = false;  ///< of at least one number
-  unsigned codeBytes = 0; ///< of each number
+  unsigned codeBytes = 0; ///< of each number, in `codes`
+  unsigned codeBits = 0;  ///< of these, the format's
   std::vector<double> values;
   std::string codes; ///< one behind the other, little endian
   std::vector<LibraryStep> steps;
