@@ -77,7 +77,7 @@ if os.environ.get("NUMERA_TESTS") == "all":
     if turn is not None:
         config.environment["NUMERA_TURN"] = turn
     for each in range(5):
-        if turn is None or int(turn) % 5 == each:
+        if turn is None or int(turn) % 5 == each or config.numera_mirror:
             config.available_features.add(f"turn-{each}")
 # The whole of lists of which the suite has time for a part (chosen.py).
 if slow := os.environ.get("NUMERA_SLOW_TESTS"):

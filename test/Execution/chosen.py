@@ -2,7 +2,7 @@
 """How much of a list a test takes: all of it where NUMERA_SLOW_TESTS is set
 (check-numera-slow), what `./dev test all` has time for where NUMERA_TESTS is
 `all`, and else a quarter of that, for the quick suite. In continuous integration
-that quarter, and a third of the others by turn (NUMERA_TURN; test/lit.cfg.py)."""
+that quarter, and a fifth of the others by turn (NUMERA_TURN; test/lit.cfg.py)."""
 import os
 
 IS_SLOW = "NUMERA_SLOW_TESTS" in os.environ
@@ -26,4 +26,4 @@ def chosen(whole, long=slice(None), mirrored=slice(None), quick=slice(None, None
         return part
     always = range(len(part))[quick]
     return [each for index, each in enumerate(part)
-            if index in always or index % 3 == int(TURN) % 3]
+            if index in always or index % 5 == int(TURN) % 5]
