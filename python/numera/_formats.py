@@ -324,6 +324,10 @@ def _find(spec: str) -> Format:
     key = spec, _sources.known()
     found = _made.get(key)
     if found is None:
+        if spec.endswith((".yaml", ".yml")):
+            raise Error(
+                f"'{spec}' is a file and no format; --load, or numera.load, reads formats"
+            )
         # What only Numera knows comes first: a file cannot take its names.
         groups = ((), *key[1])
         found = next(filter(None, (_try(spec, group) for group in groups)), None)

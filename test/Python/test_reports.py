@@ -388,7 +388,7 @@ def test_rows_and_metrics():
     assert found.found.metric == pytest.approx(rmse) and found.reference_metric == 0
     first = numera.report(dynamic, inputs=x, format=fmt, rows=1, hints=0)
     assert first.rows == 1 and first.layers[0]["count"] == 4
-    assert "(the first 1 of 3 rows were run; rows= takes more)" in str(first)
+    assert "(the first 1 of 3 rows were run; `rows` takes more)" in str(first)
     rule = {"match": {"name": "square"}, "format": "bf16"}
     policy = {"default": "float<5,2>", "rules": [rule]}
     text = str(numera.report(dynamic, inputs=x, policy=policy, hints=0))

@@ -317,6 +317,12 @@ def test_an_exception_of_a_metric_ends_a_sweep(tmp_path):
         ),
         ({"labels": None}, "metric 'top1' needs labels; 'rmse' does without"),
         ({"labels": [1, 2]}, "2 labels, expected one for each of 150 rows"),
+        (
+            {"labels": LABELS[:140], "limit": 20},
+            "140 labels, expected one for each of 150 rows",
+        ),
+        ({"rounding": "rne"}, "'rne' does not go with"),
+        ({"formats": "f.yaml"}, "'f.yaml' is a file and no format; --load, or numera.load"),
         ({"labels": LABELS + 0.5}, "labels of float64, expected whole numbers"),
         ({"labels": LABELS + 1}, "label 4, expected 0 to 3"),
         ({"labels": X, "metric": "rmse"}, "labels have shape [150, 6], expected"),

@@ -264,7 +264,7 @@ def test_the_command_does_the_same(tmp_path):
         (["--csv", "/none/x.csv"], "cannot write /none/x.csv: no folder /none"),
         (["--workers", "many"], "argument --workers: invalid int value: 'many'"),
         (["--load", "none.yaml"], "cannot read none.yaml: No such file"),
-        (["--rounding", "odd"], "no format takes the model: 'odd' does not go with"),
+        (["--rounding", "odd"], "numera: error: 'odd' does not go with"),
     ]:
         done = command(*arguments, *more)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr

@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
         help="say what a format did to a model, as a page",
         description="Run a model in a format and in f32, and say where it goes wrong.",
     )
-    _options.add_model(option)
+    _options.add_model(option, "--formats")
     _options.add_labels(option, None)
     _options.add_format(option)
     option("--rows", type=int, default=64, metavar="N",

@@ -17,7 +17,6 @@ from numera.study._metrics import Metric
 __all__ = [
     "Measured",
     "Row",
-    "labelled",
     "layers",
     "measure",
     "only",
@@ -138,16 +137,6 @@ def layers(program: Program, name: str, data: DataSet) -> list[dict[str, Any]]:
     return program._layers_of(
         name, ((arrays, {"sample": start}) for start, _, arrays in data._slices())
     )
-
-
-def labelled(value: Any, rows: int | None) -> Array | None:
-    """Labels, of the rows that are measured."""
-    if value is None:
-        return None
-    array = np.asarray(value)
-    if rows is not None and array.ndim and len(array) < rows:
-        raise Error(f"{len(array)} labels, expected one for each of {rows} rows")
-    return array[:rows] if rows is not None and array.ndim else array
 
 
 def only(program: Program, function: str | None) -> Function:

@@ -236,7 +236,7 @@ def report(
     called = _measure.only(program, function)
     data = DataSet(called, inputs, rows, None)
     chosen = _chosen_metric(metric, labels)
-    expected_labels = _measure.labelled(load_labels(labels), data.rows)
+    expected_labels = data.labels_of_rows(load_labels(labels))
     if chosen:
         chosen.check(expected_labels, data.labelled(called))
     exact = data.run(_measure.only(reference, function), threads)
@@ -315,7 +315,7 @@ def _notes(data: DataSet, exact: tuple[np.ndarray[Any, Any], ...]) -> list[str]:
     found = []
     if data.rows is not None and data.given > data.rows:
         found.append(
-            f"the first {data.rows} of {data.given} rows were run; rows= takes more"
+            f"the first {data.rows} of {data.given} rows were run; `rows` takes more"
         )
     if data.rows is not None and all(len(each) == data.rows for each in exact):
         wrong = np.zeros(data.rows, bool)

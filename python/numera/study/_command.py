@@ -62,7 +62,7 @@ def _parser(program: str) -> _options.Parser:
         description="Count the operations of a model by kind and format, and add up "
         "what they cost.",
     )
-    _options.add_model(add)
+    _options.add_model(add, "--formats")
     _options.add_format(add)
     add("--table", required=True, metavar="T",
         help="horowitz2014, jouppi2021, or a file of YAML or JSON")  # fmt: skip

@@ -163,6 +163,19 @@ class DataSet:
         found.batch = self.batch if self.fixed else min(batch, self.batch)
         return found
 
+    def labels_of_rows(self, labels: Any) -> Array | None:
+        """The labels of the rows that are run, where a limit leaves out others."""
+        if labels is None:
+            return None
+        array = np.asarray(labels)
+        if self.rows is None or self.rows == self.given or not array.ndim:
+            return array
+        if len(array) != self.given:
+            raise Error(
+                f"{len(array)} labels, expected one for each of {self.given} rows"
+            )
+        return array[: self.rows]
+
     def labelled(self, function: Function) -> int | None:
         """How many labels there are: one for each row; of arrays that are passed
         whole, for each row of the first output, as with ``numera run``."""

@@ -34,15 +34,15 @@ def add_command(
     return command.add_argument
 
 
-def add_model(add: Any) -> None:
-    """A model, and data for its inputs."""
+def add_model(add: Any, *load: str) -> None:
+    """A model, and data for its inputs. `load` are other names of ``--load``."""
     add("model", metavar="MODEL", help="an .onnx or .mlir file")
     add("--input", action="append", required=True, metavar="[NAME=]X", dest="inputs",
         help=".npy, .npz, idx, .csv, .parquet or images; one an input")  # fmt: skip
     add("--divide", type=float, metavar="N", help="inputs by N: 255 for pixels")
     add("--function", metavar="NAME", help="of a model with several")
     add("--optimization", type=int, metavar="L", help="0 to 3")
-    add("--load", action="append", default=[], metavar="F.yaml", dest="files",
+    add("--load", *load, action="append", default=[], metavar="F.yaml", dest="files",
         help="read formats from this file")  # fmt: skip
     add("--json", action="store_true", dest="as_json",
         help="print JSON in place of words")  # fmt: skip

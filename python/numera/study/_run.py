@@ -159,9 +159,7 @@ def sweep(
     listed = tasks(formats, accumulate, rounding, scale, scale_rule, roles)
     function = _plain(model, options)
     data = DataSet(function, inputs, limit, batch)
-    target = None if labels is None else np.asarray(load_labels(labels))
-    if target is not None and limit is not None and target.ndim:
-        target = target[:limit]
+    target = data.labels_of_rows(load_labels(labels))
     measure.check(target, data.labelled(function))
     processors = len(os.sched_getaffinity(0))
     workers = min(workers or processors, len(listed))

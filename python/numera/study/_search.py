@@ -133,9 +133,7 @@ def search(
     with_base = {**options, **({"policy": base} if base else {})}
     function = _plain(model, with_base)
     data = DataSet(function, inputs, limit, batch)
-    target = None if labels is None else np.asarray(load_labels(labels))
-    if target is not None and limit is not None and target.ndim:
-        target = target[:limit]
+    target = data.labels_of_rows(load_labels(labels))
     measure.check(target, data.labelled(function))
     count, arrays = data.first(1)
     layers = _layers.find(

@@ -117,6 +117,8 @@ def tasks(
     for rule in several(rules):
         if rule is not None and rule not in _RULES:
             raise Error(f"unknown scale rule '{rule}', expected {', '.join(_RULES)}")
+    for mode in several(rounding):
+        format("f32", rounding=mode)  # an error, if there is none of the name
     known = [each for one in expand(*several(formats)) for each in _ruled(one, rules)]
     return [
         Task(*each)
