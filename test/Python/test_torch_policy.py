@@ -140,3 +140,21 @@ def test_blocks_of_each_role_lie_along_what_is_added_up(fmt, role):
         (w.grad, along(errors, 0, errs).T, along(x, 0, acts)),
     ):
         torch.testing.assert_close(found.detach(), a @ b, rtol=1e-6, atol=1e-5)
+
+
+def test_names_of_a_file_are_known_to_roles_and_rules(tmp_path):
+    (tmp_path / "formats.yaml").write_text(
+        "formats:\n  short: {family: float, exponent: 5, mantissa: 2}\n"
+        "  long: {family: float, exponent: 8, mantissa: 12}\n"
+    )
+    net = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 2))
+    x = torch.randn(4, 8)
+
+    def outputs(short, long, **options):
+        torch._dynamo.reset()
+        backend = numera.torch.backend(short, policy={"0": long}, **options)
+        return torch.compile(net, backend=backend)(x)
+
+    named = outputs("short", "long", formats=tmp_path / "formats.yaml")
+    assert torch.equal(named, outputs("float<5,2>", "float<8,12>"))
+    assert not torch.equal(named, outputs("float<8,12>", "float<8,12>"))

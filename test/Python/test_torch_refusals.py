@@ -49,11 +49,30 @@ def test_what_cannot_be_compiled_names_the_operator_and_the_line():
         ({"policy": "bf16"}, "policy is 'bf16', expected a mapping or a list of rules"),
         ({"policy": 3}, "policy is 3, expected a mapping or a list of rules"),
         ({"policy": ["bf16"]}, "a rule without 'match': bf16"),
+        ({"formats": 3}, "formats are YAML files, found int"),
+        ({"formats": "none.yaml"}, "cannot read none.yaml: No such file"),
+        ({"output_as": "storage"}, "the backend has no argument 'output_as', expected"),
     ],
 )
 def test_wrong_options_are_refused_when_the_backend_is_made(options, line):
     with pytest.raises(numera.Error, match=re.escape(line)):
         numera.torch.backend(**options)
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        ({"seed": 1}, "the backend's state has no 'seed' and 'step'"),
+        ({"seed": 1, "step": -3}, "the state's step is -3, expected a number from 0 on"),
+        ({"seed": "a", "step": 0}, "the state's seed is 'a', expected a number"),
+        ({"seed": 1, "step": 0, "sums": 0.5}, "the state's sums is 0.5, expected a"),
+    ],
+)
+def test_a_wrong_state_changes_nothing(state, line):
+    backend = numera.torch.backend("bf16", seed=7)
+    with pytest.raises(numera.Error, match=re.escape(line)):
+        backend.load_state_dict(state)
+    assert backend.state_dict() == {"seed": 7, "step": 0}
 
 
 REFUSALS = {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
@@ -24,10 +25,7 @@ _OWN = (
     *("accumulate", "rounding", "overflow", "random_bits", "policy", "seed"),
     *("threads", "fallback", "stats"),
 )
-_COMPILERS = (
-    *("formats", "target", "cpu", "gpu", "optimization", "code_cache", "output_as"),
-    *("replace", "function", "safetensors"),
-)
+_COMPILERS = ("formats", "target", "cpu", "gpu", "optimization", "code_cache", "replace")
 """Arguments of `numera.compile` that are passed on."""
 
 
@@ -41,6 +39,14 @@ def _check_options(options: Mapping[str, Any]) -> None:
                 else f"expected one of {', '.join((*_OWN, *_COMPILERS))}"
             )
             raise Error(f"the backend has no argument '{name}', {end}")
+
+
+def _load(files: Any) -> None:
+    """Reads files of formats, so that roles and rules know their names."""
+    listed = [files] if isinstance(files, (str, os.PathLike)) else files
+    if not isinstance(listed, (list, tuple)):
+        raise Error(f"formats are YAML files, found {type(listed).__name__}")
+    numera.load(*listed)
 
 
 def backend(
@@ -75,7 +81,9 @@ def backend(
     for name, number in (("seed", seed), ("threads", threads)):
         if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
             raise Error(f"{name} is {number!r}, expected a number from 0 on")
-    if accumulate not in (None, *ACCUMULATORS) and "formats" not in options:
+    if "formats" in options:
+        _load(options["formats"])
+    if accumulate not in (None, *ACCUMULATORS):
         numera.format(accumulate)
     if not isinstance(stats, Integral) or stats < 0:
         raise Error(f"stats is {stats!r}, expected True or a number of steps")

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
+from numbers import Integral
 from typing import Any, TypeVar
 
 from torch import fx
@@ -223,8 +224,15 @@ class Backend:
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         if not {"seed", "step"} <= state.keys():
             raise Error("the backend's state has no 'seed' and 'step'")
-        self.seed, self.step = int(state["seed"]), int(state["step"])
-        self._sums = int(state.get("sums", 0))
+        given = {"sums": 0, **state}
+        for name in ("seed", "step", "sums"):
+            number = given[name]
+            if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
+                raise Error(
+                    f"the state's {name} is {number!r}, expected a number from 0 on"
+                )
+        self.seed, self.step = int(given["seed"]), int(given["step"])
+        self._sums = int(given["sums"])
         self._ordinal = 0
 
     # ---- compiling ----------------------------------------------------------
