@@ -223,7 +223,7 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         return _dtypes.whole(self)
 
     def __bool__(self) -> bool:
-        return bool(self.values())
+        return bool(self != 0)
 
     def __repr__(self) -> str:
         text = np.array2string(self._numbers(), separator=", ", prefix="numera.array(")
@@ -234,6 +234,9 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         return str(self._numbers())
 
     # ---- elements ----
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(self == value))
 
     def __len__(self) -> int:
         return len(self._codes)
@@ -325,6 +328,8 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         """As NumPy's."""
         return self._with(self._codes.copy())
 
+    __copy__ = copy
+
 
 class Flat:
     """The elements in row-major order, on the array's memory."""
@@ -363,10 +368,10 @@ def operand(value: Any, fmt: Format, doing: str) -> Array:
         if value._format == fmt:
             return value
         raise Error(f"'{value._format}' {doing} '{fmt}'; cast one of them with .astype")
-    if isinstance(value, (int, float, np.number, np.bool_)) or (
-        isinstance(value, list) and doing == "assigned to"
-    ):
+    if isinstance(value, (int, float, np.number, np.bool_)):
         return _constant(value, fmt)
+    if isinstance(value, list) and doing == "assigned to":
+        return _nearest(value, fmt)
     kind = getattr(value, "dtype", type(value).__name__)
     raise Error(
         f"{kind} {doing} '{fmt}'; cast it with numera.array(x, '{fmt}'), "
@@ -377,17 +382,22 @@ def operand(value: Any, fmt: Format, doing: str) -> Array:
 _constants: dict[tuple[Format, type, str], Array] = {}
 
 
+def _nearest(value: Any, fmt: Format) -> Array:
+    """Numbers, rounded once; to nearest where the format draws (R8)."""
+    draws = fmt.family != "opaque" and fmt.rounding == "stochastic"
+    found = array(value, fmt, rounding="nearest-even" if draws else None)
+    return Array(found._codes, fmt)
+
+
 def _constant(value: Any, fmt: Format) -> Array:
-    """A number of Python, rounded once; to nearest where the format draws (R8)."""
+    """A number of Python, which is kept."""
     # By its text: 0.0 equals -0.0, and no NaN equals itself.
     key = (fmt, type(value), repr(value))
     found = _constants.get(key)
     if found is None:
         if isinstance(value, (bool, np.bool_)):
             value = int(value)
-        draws = fmt.family != "opaque" and fmt.rounding == "stochastic"
-        found = array(value, fmt, rounding="nearest-even" if draws else None)
-        found = Array(found._codes, fmt)
+        found = _nearest(value, fmt)
         found._codes.flags.writeable = False
         if len(_constants) >= 256:
             _constants.clear()

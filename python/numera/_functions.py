@@ -297,7 +297,7 @@ def clip(
         clipped = np.maximum(clipped, low)
     if high is not None:
         clipped = np.minimum(clipped, high)
-    return stored(clipped, out)
+    return stored(a.copy() if clipped is a else clipped, out)
 
 
 def full_like(a: Array, fill_value: Any, shape: Any = None) -> Array:

@@ -34,7 +34,10 @@ def _keys(
     keys = np.array(ranks(x._codes, fmt, has_two_zeros and fmt.family == "float"))
     if not nan_is_least and fmt.family not in ("fixed", "float"):
         keys -= np.uint64(1)  # the greatest is for NaN; none but NaR is 0
-    keys[np.isnan(x)] = 0 if nan_is_least else np.iinfo(np.uint64).max
+    most = np.iinfo(np.uint64).max
+    if nan_is_least and fmt.family == "float":
+        keys += keys < most  # a format without infinities has a number of rank 0
+    keys[np.isnan(x)] = 0 if nan_is_least else most
     return keys
 
 

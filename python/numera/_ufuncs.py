@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _kernels
+from numera import _casts, _kernels
 from numera._array import Array, operand
 from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error
@@ -41,6 +41,14 @@ _VALUES = {"isfinite", "isinf", "signbit"}
 """Those that NumPy computes on the values."""
 _TRUTHS = {"logical_and", "logical_or", "logical_xor", "logical_not"}
 """Those that NumPy computes on whether elements are zero."""
+
+
+def _classified(name: str, x: Array) -> Any:
+    """Which are infinite or finite, of a format with numbers that f64 has not."""
+    infinite: Any = np.zeros(x.shape, bool)
+    if x._format.facts["has_infinity"]:
+        infinite = abs(x) == operand(np.inf, x._format, "with")
+    return infinite if name == "isinf" else ~(infinite | np.isnan(x))
 
 
 def call(
@@ -157,6 +165,8 @@ def _call(name: str, inputs: Sequence[Any]) -> Any:
     if name == "positive":
         return arrays[0].copy()
     if name in _VALUES:
+        if name != "signbit" and not _casts.carrier(fmt):
+            return _classified(name, arrays[0])
         return getattr(np, name)(arrays[0].values())
     if name == "isnan":
         return _elementwise("isnan", arrays, None)

@@ -3,6 +3,7 @@
 
 import array
 import contextlib
+import copy
 import os
 import resource
 import sys
@@ -337,3 +338,48 @@ def test_buffers_are_arrays(make):
     assert numera.array(given, "bf16").tolist() == expected.tolist()
     assert numera.decode(bytearray(b"@A"), "posit8").tolist() == [1.0, 1.125]
     assert numera.encode(bytearray(b"ab"), "fixed<7,0>").tolist() == [97, 98]
+
+
+def test_lists_that_print_alike_are_assigned_as_they_are():
+    x = numera.array(np.zeros((1, 2000)), "f32")
+    ramp = np.arange(2000.0)
+    other = ramp.copy()
+    other[500] = -7  # not among what NumPy prints
+    for values in (ramp, other):
+        x[:] = [values]
+        np.testing.assert_array_equal(x.values()[0], values)
+
+
+def test_copies_share_no_memory():
+    x = numera.array([1.0, 2.0], "bf16")
+    for made in (copy.copy(x), copy.deepcopy(x), x.clip(), np.clip(x, None, None)):
+        made[0] = 5
+        assert x.tolist() == [1, 2]
+    assert 2.0 in x and 3 not in x
+
+
+@pytest.mark.parametrize(
+    ("name", "finite", "infinite"),
+    [
+        ("float<14,20>", [True, True, False, False], [False, False, True, False]),
+        ("float<14,20,finite>", [True] * 4, [False] * 4),
+        ("posit<64,4>", [True, True, False, False], [False] * 4),
+        ("float<12,20,fnuz>", [True, True, True, False], [False] * 4),
+    ],
+)
+def test_numbers_beyond_f64_are_finite(name, finite, infinite):
+    x = numera.array([2.0**1000, 2.0**-1000, np.inf, np.nan], name)
+    x[:2] *= x[:2]  # 2^2000 and 2^-2000
+    np.testing.assert_array_equal(np.isfinite(x), finite)
+    np.testing.assert_array_equal(np.isinf(x), infinite)
+    assert bool(x[1]) and not bool(x[1] * 0)
+
+
+def test_the_least_number_is_none_where_one_is_nan():
+    fmt = numera.format("float<12,20,fnuz,saturate>")
+    least = numera.array([-1.0, np.nan], fmt)
+    least[0] *= 2.0**1023
+    least[0] *= 2.0**1023  # the lowest of all
+    for x in (least, -least, least[::-1]):
+        assert np.isnan(np.min(x)) and np.isnan(np.max(x))
+    assert np.min(least[:1]) == least[0]
