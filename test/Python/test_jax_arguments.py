@@ -179,3 +179,16 @@ def test_floats_that_no_format_replaces_are_a_warning():
     assert "the model's floats are 'f64'; see the argument 'replace'" in str(
         caught[0].message
     )
+
+
+def test_static_arguments_that_are_equal_are_told_apart_by_their_types():
+    def named(x, kind):
+        return x * (2 if kind is True else 3 if isinstance(kind, int) else 5)
+
+    f = numera.jax.jit(named, format="f32", static_argnums=1)
+    assert [float(f(jnp.float32(1), kind)) for kind in (1, 1.0, True, 1)] == [
+        3,
+        5,
+        2,
+        3,
+    ]

@@ -53,6 +53,8 @@ class _Signature(NamedTuple):
     tree: Any
     fixed: tuple[tuple[Any, Any], ...]
     """Static arguments, by place or name."""
+    kinds: tuple[type, ...]
+    """Their types: 1, 1.0 and True are equal."""
     avals: tuple[tuple[tuple[int, ...], np.dtype[Any], bool], ...]
     keys: tuple[Any, ...]
     """Which of them are keys of random numbers."""
@@ -134,7 +136,8 @@ class Jitted:
         leaves, tree = jax.tree.flatten((moving, named))
         leaves, keys = _keys.as_data(leaves)
         avals = tuple(map(_tensors.aval, leaves))
-        return leaves, _Signature(tree, tuple(fixed), avals, keys, pulls=False)
+        kinds = tuple(type(value) for _, value in fixed)
+        return leaves, _Signature(tree, tuple(fixed), kinds, avals, keys, pulls=False)
 
     def _flat(self, signature: _Signature, out: list[Any]) -> Callable[..., Any]:
         """The function of leaves that returns leaves; the tree goes to ``out``, and
