@@ -24,6 +24,9 @@ def test_csv(tmp_path):
     assert read(f"{path}:b,a").tolist() == [[2.5, 1], [4, -30]]
     (tmp_path / "plain.csv").write_text("1,2\n3,4\n")
     assert read(tmp_path / "plain.csv").tolist() == [[1, 2], [3, 4]]
+    # As pandas names columns by their numbers.
+    (tmp_path / "frame.csv").write_text(",0,1\n0,5,6\n1,7,8\n")
+    assert read(tmp_path / "frame.csv").tolist() == [[0, 5, 6], [1, 7, 8]]
     found = numera.sweep(
         NET, formats="bf16", inputs=f"{path}:a,b", labels=f"{path}:label"
     )
@@ -36,6 +39,7 @@ def test_csv(tmp_path):
         ("", "", "it has no rows"),
         ("a,b\n1,x\n", "", "bad.csv:2: column 2 is 'x', expected a number"),
         ("a,b\n1,2\n3\n", "", "bad.csv:3: found 1 columns, expected 2"),
+        ("1,,3\n4,5,6\n", "", "bad.csv:1: column 2 is '', expected a number"),
         ("a,b\n1,2\n", ":c", "has no column 'c'; it has a, b"),
         ("1,2\n", ":c", "has no column 'c'; it has none, as it has no header"),
     ],
@@ -90,6 +94,14 @@ def test_folders_of_images(tmp_path):
         read(tmp_path)
     with pytest.raises(numera.Error, match="d.png is in no folder of a class"):
         load_labels(tmp_path)
+    for wide in (np.full((3, 4), 300, "u2"), np.full((3, 4), 0.5, "f4")):
+        name = "d.png" if wide.dtype == "u2" else "d.tiff"
+        image.fromarray(wide).save(tmp_path / name)
+        with pytest.raises(
+            numera.Error, match=f"{name} has pixels of more than 8 bits"
+        ):
+            read(tmp_path)
+        (tmp_path / name).unlink()
     (tmp_path / "d.png").write_bytes(b"nothing")
     with pytest.raises(numera.Error, match="d.png: it is no image"):
         read(tmp_path)

@@ -279,3 +279,30 @@ def test_a_terminal_has_a_line_of_progress(capsys):
     assert written.endswith("\r\x1b[K")
     kept(None, formats="posit8")
     assert capsys.readouterr().err == ""
+
+
+def test_weights_of_a_file_are_those_of_the_reference_too(tmp_path):
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    model, weights = tmp_path / "m.mlir", tmp_path / "other.safetensors"
+    model.write_text("""
+func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %w = arith.constant dense_resource<w> : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %b = linalg.broadcast ins(%w : tensor<4xf32>) outs(%e : tensor<?x4xf32>) dimensions = [0]
+  %y = arith.mulf %x, %b : tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+""")
+    save_file({"w": np.ones(4, "f4")}, tmp_path / "m.safetensors")
+    x = np.full((3, 4), 1.1, "f4")
+    given = {"inputs": x, "metric": "rmse", "safetensors": weights,
+             "store": tmp_path / "s.sqlite", "workers": 1}  # fmt: skip
+    found = []
+    for factor in (1, 10):
+        save_file({"w": np.full(4, factor * 3.0, "f4")}, weights)
+        exact, rounded = numera.sweep(str(model), formats=["f32", "f8E4M3FN"], **given)
+        assert exact.value == 0
+        found.append(rounded.value)
+    assert 0 < 2 * found[0] < found[1]

@@ -38,7 +38,7 @@ def _csv(path: str, names: list[str]) -> Array:
     if not rows:
         raise Error(f"cannot read {path}: it has no rows")
     header: list[str] = []
-    if not all(map(_is_number, rows[0][1])):
+    if _is_header(rows[0][1]):
         header = [name.strip() for name in rows.pop(0)[1]]
     places = _places(path, names, header) if names else None
     width = len(header) or len(rows[0][1])
@@ -54,6 +54,15 @@ def _csv(path: str, names: list[str]) -> Array:
                 )
             numbers[place, i] = float(row[column])
     return numbers[:, 0] if numbers.shape[1] == 1 else numbers
+
+
+def _is_header(row: list[str]) -> bool:
+    """Not numbers, of which a missing one is an error. pandas writes the numbers of
+    columns behind an empty name, that of the rows."""
+    words = [word for word in row if word.strip()]
+    if not all(map(_is_number, words)):
+        return True
+    return len(words) == len(row) - 1 and row[1:] == [str(n) for n in range(len(words))]
 
 
 def _is_number(text: str) -> bool:
@@ -131,6 +140,11 @@ def images(folder: str) -> Array:
     for path in paths:
         try:
             with Image.open(path) as image:
+                if image.mode[0] in "IF":
+                    raise Error(
+                        f"{path} has pixels of more than 8 bits, expected 8: save the "
+                        f"numbers as .npy"
+                    )
                 is_grey = image.mode in ("1", "L")
                 found.append(np.asarray(image.convert("L" if is_grey else "RGB")))
         except UnidentifiedImageError:

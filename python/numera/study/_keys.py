@@ -137,6 +137,8 @@ def options(given: Mapping[str, Any]) -> str:
                 value = _sources.read(value)
                 parts.append(_files((value,)))
                 value = value.text
+        if key == "safetensors" and value is not None:
+            value = _content(value)
         parts += key, repr(value)
     return digest(*parts)
 

@@ -28,8 +28,8 @@ from numera.study._tasks import PolicyTask, Task, tasks
 
 __all__ = ["sweep"]
 
-_NO_MATTER = ("function", "cpu", "code_cache")
-"""Options that have nothing to do with numbers."""
+_NO_MATTER = ("function", "cpu", "code_cache", "safetensors")
+"""Options that have nothing to do with formats."""
 
 
 class _Study(NamedTuple):
