@@ -307,3 +307,15 @@ def test_modules_count_below_transforms():
     y = quantize(x, "bf16", rounding="stochastic", seed=1, step=0)
     assert torch.equal(found, quantize(2 * y, "bf16"))
     assert q.draw.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("fmt", "options"), [("scaled<i8>", {"axis": 0}), ("nvfp4", {}), ("mxfp4", {})]
+)
+def test_each_of_a_batch_of_vmap_has_its_own_scales(fmt, options):
+    x = torch.randn(3, 4, 32) * torch.tensor([1.0, 10.0, 100.0])[:, None, None]
+
+    def rounded(row):
+        return quantize(row, fmt, **options)
+
+    assert torch.equal(torch.vmap(rounded)(x), torch.stack([rounded(row) for row in x]))

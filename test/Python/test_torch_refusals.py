@@ -49,6 +49,10 @@ def test_what_cannot_be_compiled_names_the_operator_and_the_line():
         ({"policy": "bf16"}, "policy is 'bf16', expected a mapping or a list of rules"),
         ({"policy": 3}, "policy is 3, expected a mapping or a list of rules"),
         ({"policy": ["bf16"]}, "a rule without 'match': bf16"),
+        (
+            {"policy": [{"match": {"module": "0"}, "format": "bf16"}]},
+            "rule '{'module': '0'}' matches by 'module', expected name or op",
+        ),
         ({"formats": 3}, "formats are YAML files, found int"),
         ({"formats": "none.yaml"}, "cannot read none.yaml: No such file"),
         ({"output_as": "storage"}, "the backend has no argument 'output_as', expected"),
@@ -63,7 +67,10 @@ def test_wrong_options_are_refused_when_the_backend_is_made(options, line):
     ("state", "line"),
     [
         ({"seed": 1}, "the backend's state has no 'seed' and 'step'"),
-        ({"seed": 1, "step": -3}, "the state's step is -3, expected a number from 0 on"),
+        (
+            {"seed": 1, "step": -3},
+            "the state's step is -3, expected a number from 0 on",
+        ),
         ({"seed": "a", "step": 0}, "the state's seed is 'a', expected a number"),
         ({"seed": 1, "step": 0, "sums": 0.5}, "the state's sums is 0.5, expected a"),
     ],

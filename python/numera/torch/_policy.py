@@ -150,6 +150,9 @@ class Policy:
         if not isinstance(given, Mapping):
             given = {"format": given}
         if isinstance(match, Mapping):
+            for key in match:
+                if key not in ("name", "op"):
+                    raise Error(f"{where} matches by '{key}', expected name or op")
             name, operator = match.get("name", "*"), match.get("op", "*")
         elif str(match).startswith("op:"):
             name, operator = "*", match[3:]

@@ -165,8 +165,8 @@ def _(info: Any, dims: tuple[Any, ...], x: torch.Tensor, *others: Any) -> Any:
         raise Error("torch.vmap over the seeds of numera.torch.quantize")
     x = x.movedim(dims[0], 0)
     fmt = None if forward is None else _found(forward)
-    if isinstance(fmt, ScaledFormat) and axis is None and fmt.block is None:
-        # Each has a scale.
+    if isinstance(fmt, ScaledFormat):
+        # Each has scales of its own.
         rows = [_quantize(row, draw, forward, *options, axis) for row in x]
         return torch.stack(rows), 0
     axis = axis + 1 if axis is not None and axis >= 0 else axis
