@@ -217,7 +217,7 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         return format(self.item() if self.ndim == 0 else self.values(), spec)
 
     def __float__(self) -> float:
-        return self.item()
+        return float(self.item())
 
     def __int__(self) -> int:
         return _dtypes.whole(self)

@@ -135,6 +135,6 @@ def whole(x: Array) -> int:
         # f64 may not have its last bits.
         if 0 <= value < 2.0**63:
             return int(x.astype(np.uint64).item())
-        if -(2.0**62) < value < 0:
+        if -(2.0**63) < value < 0:
             return int(x.astype(np.int64).item())
     return int(value)

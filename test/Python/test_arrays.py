@@ -383,3 +383,9 @@ def test_the_least_number_is_none_where_one_is_nan():
     for x in (least, -least, least[::-1]):
         assert np.isnan(np.min(x)) and np.isnan(np.max(x))
     assert np.min(least[:1]) == least[0]
+
+
+def test_one_long_number_is_a_float_and_an_integer():
+    x = numera.array([2**62 + 256], "takum<64>")
+    assert int(x[0]) == 2**62 + 256 and int(-x[0]) == -(2**62) - 256
+    assert float(numera.array([2**53 + 1], "fixed<63,0>")[0]) == 2.0**53
