@@ -435,3 +435,6 @@ def test_state_of_other_optimisers_is_refused():
     other = torch.optim.AdamW([p]).state_dict()
     with pytest.raises(numera.Error, match="group of the state dict has no 'weights'"):
         optim.AdamW([p], state="bf16").load_state_dict(other)
+    other = optim.SGD([p]).state_dict()
+    with pytest.raises(numera.Error, match=r"no 'betas'; .* of .*optim.Adam returned"):
+        optim.Adam([p]).load_state_dict(other)

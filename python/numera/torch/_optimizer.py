@@ -222,10 +222,11 @@ class Optimizer(torch.optim.Optimizer):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over what ``state_dict`` returned: the same bits follow."""
         for group in state_dict["param_groups"]:
-            if missing := [each for each in _roles.OPTIONS if each not in group]:
+            wanted = (*_roles.OPTIONS, *self.defaults)
+            if missing := [each for each in wanted if each not in group]:
                 raise Error(
                     f"a group of the state dict has no '{missing[0]}'; expected what "
-                    f"state_dict of numera.torch.optim returned"
+                    f"state_dict of numera.torch.optim.{type(self).__name__} returned"
                 )
         super().load_state_dict(state_dict)
         # torch.optim casts state to the parameter's type, which codes are not.
