@@ -288,6 +288,9 @@ TEST(ConfigurationError, Libraries) {
   EXPECT_EQ(errorIn("libraries:\n  a: {path: [lib.c, '!lib.c']}\n"),
             "f.yaml:2:13: error: no file is left of library 'a', expected "
             "patterns that leave some\n");
+  EXPECT_EQ(errorIn("libraries:\n  a: {path: ['!l*.c', lib.c]}\n"),
+            "f.yaml:2:14: error: '!l*.c' removes none of the files before it, "
+            "expected it behind the pattern that takes them\n");
   EXPECT_EQ(errorIn("libraries:\n  a: {path: lib.py}\n"),
             "f.yaml:2:13: error: the library file 'lib.py' has the extension "
             "'.py', expected .c, .cc, .cpp, .cxx, .bc, .ll, .a, .o or "

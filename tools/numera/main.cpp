@@ -60,6 +60,8 @@ static int dispatch(ArrayRef<const char *> arguments) {
     printVersion(NUMERA_VERSION);
     return 0;
   }
+  if (name == "help" && !arguments.empty() && arguments.front() != name)
+    return dispatch({arguments.front(), "--help"});
   if (name == "--help" || name == "-h" || name == "help") {
     printHelp();
     return 0;

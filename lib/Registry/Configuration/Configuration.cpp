@@ -318,9 +318,6 @@ bool ConfigurationReader::readAccumulate(const YamlNode &value,
   if (!value.isScalar() || !isIntegerElement(value.text))
     return readFormatReference(value, accumulator);
   std::string error;
-  auto lookup = [&](StringRef name, std::string &fault) {
-    return registry.lookupFormat(name, fault);
-  };
-  accumulator = lookupElement(lookup, value.text, error);
+  accumulator = registry.lookupElement(value.text, error);
   return accumulator || file.fail(value.place, error);
 }

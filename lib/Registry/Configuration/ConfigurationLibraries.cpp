@@ -159,11 +159,17 @@ bool ConfigurationReader::readPattern(const YamlNode &path, Library &library) {
     return file.fail(path.place, "no library file is like '" + Twine(text) +
                                      "', tried the names in '" + folder + "'");
   llvm::sort(found); // a folder has no order
+  size_t before = library.paths.size();
   for (std::string &name : found)
     if (removes)
       llvm::erase(library.paths, name);
     else if (!llvm::is_contained(library.paths, name))
       library.paths.push_back(std::move(name));
+  if (removes && library.paths.size() == before)
+    return file.fail(path.place,
+                     "'!" + Twine(text) +
+                         "' removes none of the files before it, expected it "
+                         "behind the pattern that takes them");
   return true;
 }
 

@@ -129,11 +129,7 @@ bool ConfigurationReader::readRoleFormat(const YamlNode &value, Role &role) {
     if (role.scaled)
       return true;
     if (isIntegerElement(value.text)) {
-      role.format = lookupElement(
-          [&](StringRef name, std::string &fault) {
-            return registry.lookupFormat(name, fault);
-          },
-          value.text, error);
+      role.format = registry.lookupElement(value.text, error);
       return true;
     }
   }

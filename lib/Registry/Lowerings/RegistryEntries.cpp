@@ -192,17 +192,27 @@ Format RegistryEntries::lookupFloatType(StringRef name,
   return {};
 }
 
+Format RegistryEntries::lookupElement(StringRef text,
+                                      std::string &error) const {
+  return numera::lookupElement(
+      [this](StringRef name, std::string &fault) {
+        return lookupFormat(name, fault);
+      },
+      text, error);
+}
+
 ScaledFormat RegistryEntries::lookupScaledFormat(StringRef text,
                                                  std::string &error) const {
   for (const NamedScaledFormat &candidate : scaled)
     if (candidate.name == text)
       return candidate.format;
-  return isScaledSpelling(text) ? parseScaledFormat(
-                                      [&](StringRef name, std::string &fault) {
-                                        return lookupFormat(name, fault);
-                                      },
-                                      text, error)
-                                : ScaledFormat();
+  if (!isScaledSpelling(text))
+    return {};
+  return parseScaledFormat(
+      [this](StringRef name, std::string &fault) {
+        return lookupFormat(name, fault);
+      },
+      text, error);
 }
 
 std::string RegistryEntries::nameOf(const ScaledFormat &format) const {

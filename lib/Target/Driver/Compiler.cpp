@@ -399,8 +399,7 @@ LogicalResult Compiler::lower(ModuleOp module, const CompileOptions &options,
 LogicalResult Compiler::lowerTo(ModuleOp module, StringRef stage,
                                 const CompileOptions &options,
                                 llvm::raw_ostream &errors) {
-  auto dropNote =
-      llvm::make_scope_exit([&] { module->removeAttr(checksShapesAttribute); });
+  llvm::scope_exit dropNote([&] { module->removeAttr(checksShapesAttribute); });
   if (stage == "import") {
     makeElementsDense(module);
     return success();

@@ -63,11 +63,8 @@ static bool say(const Twine &message) { return fail(message) == 0; }
 /// The element and the scales of the tensors, from the flags.
 bool Calibrate::readFormat() {
   std::string error;
-  auto lookup = [&](StringRef name, std::string &fault) {
-    return registry.lookupFormat(name, fault);
-  };
   if (isScaledSpelling(flags.format)) {
-    format = parseScaledFormat(lookup, flags.format, error);
+    format = registry.lookupScaledFormat(flags.format, error);
     if (!format)
       return say(error);
     if (!format.hasZeroPoint())
@@ -83,7 +80,7 @@ bool Calibrate::readFormat() {
                  flags.format);
     return true;
   }
-  format.element = lookupElement(lookup, flags.format, error);
+  format.element = registry.lookupElement(flags.format, error);
   if (!format.element)
     return say(error);
   Format scale = flags.scale == "power-of-two" ? powersOfTwo() : formatF32();

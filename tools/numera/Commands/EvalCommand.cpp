@@ -105,11 +105,7 @@ static int evaluate(StringRef text, const Registry &registry,
   std::optional<ExpressionFormat> front = formatOf(text, error);
   if (!front)
     return fail(error);
-  Format format = lookupElement(
-      [&](StringRef name, std::string &message) {
-        return registry.lookupFormat(name, message);
-      },
-      front->name, error.message);
+  Format format = registry.lookupElement(front->name, error.message);
   error.column = front->column;
   if (!format)
     return fail(error);

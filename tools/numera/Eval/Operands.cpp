@@ -275,11 +275,7 @@ bool ExpressionParser::parseFunction(StringRef name,
 
 bool ExpressionParser::parseCast(StringRef name, size_t column) {
   std::string message;
-  Format inner = lookupElement(
-      [&](StringRef format, std::string &error) {
-        return registry.lookupFormat(format, error);
-      },
-      name, message);
+  Format inner = registry.lookupElement(name, message);
   if (!inner && name.contains('<'))
     return fail(column, message);
   if (!inner)

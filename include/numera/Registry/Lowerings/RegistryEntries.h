@@ -24,6 +24,8 @@ public:
   /// rule, or of a spelling (`posit16`, `p3109_k8p3se`, `float<5,7>`). If it is
   /// none of these, returns null with a message that names near matches.
   Format lookupFormat(llvm::StringRef text, std::string &error) const;
+  /// The same, where `i8` or `u4` stands for the integers of that width.
+  Format lookupElement(llvm::StringRef text, std::string &error) const;
   /// The format of a float type of MLIR, by the type's name (`f16`, `f8E5M2`);
   /// null with a message for any other text, and for types without a format
   /// (`f80`, `f128`).

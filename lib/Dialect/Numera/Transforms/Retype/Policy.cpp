@@ -60,10 +60,11 @@ static bool hasOwnProducts(const Registry &registry, const Format &format) {
 
 static bool hasCast(const Registry &registry, const Format &from,
                     const Format &to) {
-  Lowering key{.operation = OpKind::Cast,
-               .target = numera::Target::CPU,
-               .result = to,
-               .operands = {from}};
+  Lowering key;
+  key.operation = OpKind::Cast;
+  key.target = numera::Target::CPU;
+  key.result = to;
+  key.operands = {from};
   Provision::Kind kind = provisionOf(registry, key).kind;
   // A fallback would round twice, or be computed in another type unasked.
   return kind == Provision::Kind::Registered ||
@@ -175,14 +176,14 @@ static std::optional<ResolvedPolicy> resolveRule(const Registry &registry,
                                                  PolicyRequest request,
                                                  std::string &error) {
   Policy policy;
-  request.keepsRoles = true;
   if (!rule.hasFormat())
     policy = registry.policy();
   else {
-    request = {.keepsRoles = true};
+    request = {};
     policy.defaultFormat = rule.format;
     policy.defaultScaled = rule.scaled;
   }
+  request.keepsRoles = true;
   if (rule.weights)
     policy.weights = rule.weights;
   if (rule.activations)
@@ -204,14 +205,12 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
   using Accumulate = Policy::Accumulate;
   PolicyRequest request;
   error.clear();
-  auto lookup = [&](llvm::StringRef name, std::string &fault) {
-    return registry.lookupFormat(name, fault);
-  };
   if (!to.empty()) {
     request.scaled = registry.lookupScaledFormat(to, error);
     if (!error.empty())
       return std::nullopt;
-    if (!request.scaled && !(request.format = lookupElement(lookup, to, error)))
+    if (!request.scaled &&
+        !(request.format = registry.lookupElement(to, error)))
       return std::nullopt;
   }
   if (accumulate.empty())
@@ -226,7 +225,7 @@ std::optional<PolicyRequest> readRequest(const Registry &registry,
       return request;
     }
   request.accumulate = Accumulate::Named;
-  request.accumulator = lookupElement(lookup, accumulate, error);
+  request.accumulator = registry.lookupElement(accumulate, error);
   if (request.accumulator)
     return request;
   constexpr llvm::StringLiteral unknown = "unknown format";

@@ -66,7 +66,7 @@ LogicalResult OperationReplacer::replaceConstant(arith::ConstantOp constant) {
   if (isShared && inside == type)
     return success();
   // Nothing reads what has been encoded.
-  auto releaseRead = llvm::make_scope_exit([&] {
+  llvm::scope_exit releaseRead([&] {
     if (isShared && --readers[elements] == 0)
       SharedElements::release(elements);
   });
