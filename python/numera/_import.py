@@ -16,7 +16,7 @@ from numera._request import Path
 __all__ = ["add", "import_model"]
 
 _COMMANDS = {
-    ".onnx": "it is read as it is",
+    ".onnx": "numera.compile and the tool numera take it as it is",
     ".tflite": "python -m tf2onnx.convert --tflite {0} --output {1}.onnx",
     ".pb": "python -m tf2onnx.convert --graphdef {0} --output {1}.onnx --inputs X:0 "
     "--outputs Y:0",
@@ -70,7 +70,7 @@ def _read(path: str) -> tuple[str, dict[str, Any]]:
         except Error as error:
             raise Error(f"{path}: {error}") from None
     if ending in _COMMANDS:
-        raise Error(f"{path}: not read here; {_COMMANDS[ending].format(path, stem)}")
+        raise Error(f"{path}: not imported; {_COMMANDS[ending].format(path, stem)}")
     raise Error(
         f"{path}: not a model that is known; expected .pt2, or StableHLO in "
         f"{', '.join(_STABLEHLO)}"

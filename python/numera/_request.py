@@ -21,6 +21,7 @@ Path = str | os.PathLike[str]
 MODEL_ENDINGS = (".onnx", ".mlir", ".mlirbc")
 """Of files; text without one is MLIR itself."""
 Spec = str | Format
+_INTEGER = re.compile(r"[iu]([2-9]|[12][0-9]|3[0-2])")
 
 
 class Request:
@@ -42,6 +43,8 @@ class Request:
         """The name by which the compiler is told of a format."""
         if spec is None or isinstance(spec, str) and spec in {*words, *self._own}:
             return spec
+        if isinstance(spec, str) and _INTEGER.fullmatch(spec):
+            return spec  # the compiler knows which fixed point that is
         found = _formats.format(spec)
         self._groups.append(found._sources)
         return found.name

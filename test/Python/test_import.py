@@ -378,7 +378,7 @@ def test_stablehlo_that_is_none():
         ("no.pt2", "x.mlir", "no.pt2: no such file"),
         ("bad.pt2", "x.mlir", "bad.pt2: not what torch.export.save writes: "),
         ("x.tflite", "x.mlir", "python -m tf2onnx.convert --tflite x.tflite "),
-        ("x.onnx", "x.mlir", "x.onnx: not read here; it is read as it is"),
+        ("x.onnx", "x.mlir", "x.onnx: not imported; numera.compile and"),
         ("x.doc", "x.mlir", "x.doc: not a model that is known; expected .pt2"),
         ("bad.pt2", "x.txt", "expected a name that ends in .mlir"),
     ],

@@ -70,6 +70,18 @@ def test_sums_are_kept_in_what_accumulate_names():
     assert [result[0, 0] for result in results.values()] == [0, 16, 16]
 
 
+def test_a_format_may_be_an_integer():
+    x, w = np.zeros((2, 64), "f4"), np.full((64, 8), 3, "f4")
+    x[0, :3] = 3.4, -100, 40
+    x[1, :2] = 300, -20.5
+    program = numera.compile(MATMUL, format="i8", accumulate="i32")
+    assert program.policy["format"] == "fixed<7,0>"
+    assert program.policy["accumulate"] == "fixed<31,0>"
+    # (3 - 100 + 40) 3 is below the least, (127 - 20) 3 above the greatest.
+    np.testing.assert_array_equal(program(x, w)[:, 0], [-128, 127])
+    np.testing.assert_array_equal(program(x / 8, w / 3)[:, 0], [-7, 35])
+
+
 def test_results_are_codes_if_wanted():
     codes = numera.compile(AXPY, format="posit8", output_as="storage")
     (result,) = codes(*arrays([1], [1], [0]))
