@@ -278,9 +278,21 @@ def decode(
         found = _directly(codes, key, threads)
         if found is not None:
             return found
-    if isinstance(codes, _scaled.Scaled):
-        return codes.values(dtype, threads=threads)
     of = _casts.chosen(format)
+    if isinstance(codes, _scaled.Scaled):
+        if of != codes.format:
+            raise Error(f"codes of '{codes.format}', found the format '{of}'")
+        dtype = _dtypes.floating(np.float32 if dtype is None else dtype)
+        values = codes.values(dtype, threads=threads)
+        if out is None:
+            return values
+        return _into(
+            out,
+            values,
+            dtype,
+            _kinds.format_of(dtype),
+            lambda result: np.copyto(result, values),
+        )
     if dtype is None:
         dtype = _casts.carrier_dtype(of)
     dtype = _dtypes.floating(dtype)

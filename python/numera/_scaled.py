@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _numera
+from numera import _dtypes, _numera
 from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
@@ -269,7 +269,7 @@ class Scaled:
                 0,
             )
         y = y.reshape(self.shape)
-        return y if dtype is None else y.astype(dtype)
+        return y if dtype is None else y.astype(_dtypes.floating(dtype))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:

@@ -247,3 +247,18 @@ def test_other_functions_of_order_refuse_in_one_line():
             call()
         assert str(error.value).startswith(message)
     assert not hasattr(x, "__array_namespace__")  # NumPy's zeros would be no codes
+
+
+def test_scaled_codes_are_decoded_to_what_is_wanted():
+    x = np.array([1, 2, 3, 4], "f4")
+    codes = numera.encode(x, "mxfp8e4m3")
+    out = np.zeros(4, "f4")
+    assert numera.decode(codes, "mxfp8e4m3", out=out) is out
+    np.testing.assert_array_equal(out, x)
+    half = numera.decode(codes, "mxfp8e4m3", "f16")
+    assert half.dtype == np.float16 and half.tolist() == [1, 2, 3, 4]
+    assert codes.values("bf16").tolist() == [1, 2, 3, 4]
+    with pytest.raises(numera.Error, match="found the format 'posit16'"):
+        numera.decode(codes, "posit16")
+    with pytest.raises(numera.Error, match="out is float64 of shape"):
+        numera.decode(codes, "mxfp8e4m3", out=out.astype("f8"))
