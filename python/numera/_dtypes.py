@@ -133,7 +133,7 @@ def whole(x: Array) -> int:
     value = x.item()
     if isinstance(value, float) and not _casts.carrier(x._format):
         # f64 may not have its last bits.
-        if 0 <= value < 2.0**63:
+        if 0 <= value < 2.0**64:
             return int(x.astype(np.uint64).item())
         if -(2.0**63) < value < 0:
             return int(x.astype(np.int64).item())

@@ -388,4 +388,7 @@ def test_the_least_number_is_none_where_one_is_nan():
 def test_one_long_number_is_a_float_and_an_integer():
     x = numera.array([2**62 + 256], "takum<64>")
     assert int(x[0]) == 2**62 + 256 and int(-x[0]) == -(2**62) - 256
+    least = numera.array([2.0**63], "takum<64>")
+    after = numera.Array(least.codes + np.uint64(1), "takum<64>")
+    assert int(after[0]) == 2**63 + int((after - least)[0])
     assert float(numera.array([2**53 + 1], "fixed<63,0>")[0]) == 2.0**53

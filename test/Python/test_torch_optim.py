@@ -438,3 +438,12 @@ def test_state_of_other_optimisers_is_refused():
     other = optim.SGD([p]).state_dict()
     with pytest.raises(numera.Error, match=r"no 'betas'; .* of .*optim.Adam returned"):
         optim.Adam([p]).load_state_dict(other)
+
+
+def test_a_group_that_is_refused_is_not_added():
+    optimizer = optim.SGD([torch.ones(2, requires_grad=True)])
+    with pytest.raises(numera.Error, match="nonsense"):
+        optimizer.add_param_group(
+            {"params": [torch.ones(2, requires_grad=True)], "weights": "nonsense"}
+        )
+    assert len(optimizer.param_groups) == 1

@@ -119,7 +119,14 @@ class Optimizer(torch.optim.Optimizer):
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds parameters, which are rounded to the format of weights."""
         super().add_param_group(param_group)
-        group = self.param_groups[-1]
+        try:
+            self._begin(self.param_groups[-1])
+        except Exception:
+            self.param_groups.pop()
+            raise
+
+    def _begin(self, group: dict[str, Any]) -> None:
+        """Checks a group, and rounds its parameters."""
         _check(group)
         for name in ("weights", "master", "compute"):
             group[name] = _roles.spelled(group[name])
@@ -135,6 +142,7 @@ class Optimizer(torch.optim.Optimizer):
         for p in group["params"]:
             if p.device.type != "cpu":
                 raise Error(f"a parameter lies on {p.device}, expected cpu")
+        for p in group["params"]:
             roles = self._roles(group, p.dtype)
             if roles.master is not None:
                 master = _roles.encode(p, roles.master)
