@@ -223,7 +223,9 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         return _dtypes.whole(self)
 
     def __bool__(self) -> bool:
-        return bool(self != 0)
+        if _casts.carrier(self._format) or self._format.family == "opaque":
+            return bool(self.values())
+        return bool(self != 0)  # f64 may have 0 for it
 
     def __repr__(self) -> str:
         text = np.array2string(self._numbers(), separator=", ", prefix="numera.array(")

@@ -165,7 +165,7 @@ def _call(name: str, inputs: Sequence[Any]) -> Any:
     if name == "positive":
         return arrays[0].copy()
     if name in _VALUES:
-        if name != "signbit" and not _casts.carrier(fmt):
+        if name != "signbit" and fmt.family != "opaque" and not _casts.carrier(fmt):
             return _classified(name, arrays[0])
         return getattr(np, name)(arrays[0].values())
     if name == "isnan":
