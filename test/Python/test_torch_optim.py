@@ -328,6 +328,51 @@ def test_a_master_follows_what_others_write():
     assert optimizer.state[p]["master"].tolist() == p.tolist() == [3.0, 1.0]
 
 
+WRITES = {
+    "data": lambda p: p.data[1:].fill_(3.0),
+    "copy": lambda p: p.data.copy_(torch.tensor([1.0, 3.0])),
+    "another": lambda p: setattr(p, "data", torch.tensor([1.0, 3.0])),
+    "init": lambda p: torch.nn.init.constant_(p, 3.0)[:1].data.fill_(1.0),
+    "numpy": lambda p: p.detach().numpy().__setitem__(1, 3.0),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_master_follows_writes_that_pytorch_does_not_count(write):
+    # 1.001 is 1 in bf16, which is what was written of it: its master remains.
+    p = torch.tensor([1.001, 2.0], requires_grad=True)
+    optimizer = optim.SGD([p], 0.5, weights="bf16", master="f32")
+    p.grad = torch.zeros(2)
+    optimizer.step()
+    write(p)
+    p.grad = torch.ones(2)
+    optimizer.step()
+    assert p.tolist() == [0.5, 2.5]
+    master = optimizer.state[p]["master"]
+    assert master.tolist() == (np.array([1.001, 3.0], "f4") - np.float32(0.5)).tolist()
+
+
+def test_a_master_keeps_what_it_has_of_nans():
+    p = torch.tensor([float("nan"), float("nan"), 1.0], requires_grad=True)
+    optimizer = optim.SGD([p], 0.5, weights="bf16", master="posit16")
+    p.grad = torch.zeros(3)
+    p.data[1:] = torch.tensor([2.0, float("nan")])
+    optimizer.step()
+    assert numera.decode(optimizer.state[p]["master"], "posit16").isnan().tolist() == [
+        True, False, True,
+    ]  # fmt: skip
+    assert p[1].item() == 2.0
+
+
+def test_what_is_read_of_masters_is_to_nearest():
+    fmt = numera.format("bf16", rounding="stochastic")
+    p = torch.full((64,), 1.001, requires_grad=True)
+    optimizer = optim.SGD([p], 0.5, weights=fmt, master="f32")
+    p.grad = torch.zeros(64)
+    optimizer.step()
+    assert (p == 1).all() and (optimizer.state[p]["master"] == np.float32(1.001)).all()
+
+
 def test_masters_may_be_wider_than_parameters():
     p = torch.tensor([1.0], requires_grad=True)
     optimizer = optim.SGD([p], 2.0**-26, master="f64", compute="f64")

@@ -57,7 +57,6 @@ class Optimizer(torch.optim.Optimizer):
     def _clear(self) -> None:
         self._scratch = _roles.Scratch()
         self._known: dict[tuple[Any, ...], Any] = {}
-        self._marks: dict[torch.Tensor, tuple[int, int]] = {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -150,7 +149,6 @@ class Optimizer(torch.optim.Optimizer):
                 p.copy_(_roles.read_master(master, roles, p.dtype))
             elif roles.weight != roles.parameter:
                 p.copy_(_roles.round_to(p, roles.weight))
-            self._mark(p)
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -181,7 +179,6 @@ class Optimizer(torch.optim.Optimizer):
                 state[name] = _roles.zeros(p, fmt)
         kept = [state[name] for name, _ in roles.state]
         if roles.master is not None:
-            self._follow(p, roles)
             kept.insert(0, state["master"])
         state["step"] += 1
         scalars = np.array(self._scalars(group, state["step"]))
@@ -208,22 +205,6 @@ class Optimizer(torch.optim.Optimizer):
                 torch.autograd.graph.increment_version(whole)
             else:
                 whole.copy_(part.view(whole.shape))
-        self._mark(p)
-
-    # ---- masters ------------------------------------------------------------
-
-    def _mark(self, p: torch.Tensor) -> None:
-        self._marks[p] = (p._version, p.data_ptr())
-
-    def _follow(self, p: torch.Tensor, roles: Roles) -> None:
-        """Takes a master anew if someone else gave the parameter other values."""
-        if self._marks.get(p) == (p._version, p.data_ptr()):
-            return
-        master = self.state[p]["master"]
-        expected = _roles.read_master(master, roles, p.dtype)
-        if not torch.allclose(p, expected, rtol=0, atol=0, equal_nan=True):
-            assert roles.master is not None
-            master.copy_(_roles.encode(p, roles.master))
 
     # ---- state dicts --------------------------------------------------------
 

@@ -154,6 +154,29 @@ class _Writer:
         random = self._random(target, number)
         return self._value(f"numera.cast {value}{random} : {kinds[0]} to {kinds[1]}")
 
+    def nearest(self, value: str, source: Format, target: Format) -> str:
+        """A value in another format, to nearest where that one draws."""
+        if not _kernels.is_stochastic(target):
+            return self.cast(value, source, target)
+        kinds = _kernels.number(source), _kernels.number(target)
+        how = '{rounding = #numera.rounding<"nearest-even">}'
+        return self._value(f"numera.cast {value} {how} : {kinds[0]} to {kinds[1]}")
+
+    def followed(self, parameter: str, master: str) -> str:
+        """A master, or the parameter, if that is not what is read of the master."""
+        plan = self.plan
+        assert plan.master is not None
+        kind = _kernels.number(plan.parameter)
+        read = self.nearest(master, plan.master, plan.weight)
+        read = self.nearest(read, plan.weight, plan.parameter)
+        same = self._value(f"numera.cmp oeq, {parameter}, {read} : {kind}")
+        nans = [self._value(f"numera.isnan {x} : {kind}") for x in (parameter, read)]
+        both = self._value(f"arith.andi {', '.join(nans)} : i1")
+        same = self._value(f"arith.ori {same}, {both} : i1")
+        anew = self.nearest(parameter, plan.parameter, plan.master)
+        kind = _kernels.number(plan.master)
+        return self._value(f"arith.select {same}, {master}, {anew} : {kind}")
+
     def store(self, name: str, value: str, fmt: Format) -> tuple[str, str]:
         """What is kept of a value, and that in the format that is computed in."""
         kept = self.cast(value, self.plan.compute, fmt, IDS[name])
@@ -198,7 +221,7 @@ class _Writer:
         if plan.master is None:
             w = self.cast("%p", plan.parameter, plan.compute)
         else:
-            w = old["master"]
+            w = self.cast(self.followed("%p", "%k0"), plan.master, plan.compute)
         g = self.cast("%g", plan.gradient, plan.compute)
         if "maximize" in flags:
             g = self.op("neg", g)
@@ -221,7 +244,7 @@ class _Writer:
             weight = kept
         else:
             results["master"] = kept
-            weight = self.cast(kept, plan.master, plan.weight, IDS["weight"])
+            weight = self.nearest(kept, plan.master, plan.weight)
         for key, fmt in plan.state:
             results[key] = self.cast(new[key], plan.compute, fmt, IDS[key])
         out = self.cast(weight, plan.weight, plan.parameter)
@@ -237,6 +260,7 @@ class _Writer:
         old = {
             key: self.cast(f"%k{i}", fmt, plan.compute)
             for i, (key, fmt) in enumerate(kept)
+            if key != "master"
         }
         results = self._body(scalars, old)
         inner = self.lines
