@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import torch
 from numera._errors import Error, check_whole
 from numera.torch import _roles, _update
 from numera.torch._roles import Roles
+from numera.torch._state import Record, check
 
 T = TypeVar("T")
 
@@ -21,6 +23,21 @@ _MANY = 1 << 15
 """Elements from which on several threads are worth while."""
 _REFUSED = ("foreach", "fused", "capturable", "differentiable")
 _FLAGS = ("maximize", "compensated", "nesterov", "amsgrad")
+_OTHERS = (
+    *("params", "param_names", "name", "initial_lr", "swa_lr"),
+    *("min_lr", "max_lr", "base_momentum", "max_momentum"),
+)
+"""What a group has beside options: PyTorch, its schedulers and users put it there."""
+
+
+def check_at_least_zero(**named: Any) -> None:
+    for name, value in named.items():
+        try:
+            fits = bool(value >= 0)
+        except TypeError:
+            fits = False
+        if not fits:
+            raise Error(f"{name.replace('_', ' ')} is {value!r}, expected at least 0")
 
 
 def _check(group: Mapping[str, Any]) -> None:
@@ -51,12 +68,14 @@ class Optimizer(torch.optim.Optimizer):
                 )
             if value:
                 raise Error(f"{name}= is not for the optimisers of numera.torch")
+        self._check_begin(defaults)
         self._clear()
         super().__init__(params, defaults)
 
     def _clear(self) -> None:
         self._scratch = _roles.Scratch()
         self._known: dict[tuple[Any, ...], Any] = {}
+        self._record = Record()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -72,9 +91,20 @@ class Optimizer(torch.optim.Optimizer):
         """Those of ``_update.Plan``."""
         raise NotImplementedError
 
-    def _scalars(self, group: Mapping[str, Any], step: int) -> list[float]:
-        """In the order of ``_update.SCALARS``."""
+    def _scalars(
+        self, group: Mapping[str, Any], step: int, begins: bool
+    ) -> list[float]:
+        """In the order of ``_update.SCALARS``. ``begins``: its state is new."""
         raise NotImplementedError
+
+    def _check_group(self, group: Mapping[str, Any]) -> None:
+        """Refuses values of options; groups are checked in each step, too."""
+        _check(group)
+
+    def _check_begin(self, group: Mapping[str, Any]) -> None:
+        """Refuses what a group may come to, but does not begin with."""
+        check_at_least_zero(lr=group["lr"])
+        self._check_group(group)
 
     # ---- formats and programs -----------------------------------------------
 
@@ -117,6 +147,12 @@ class Optimizer(torch.optim.Optimizer):
     @torch.no_grad()
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds parameters, which are rounded to the format of weights."""
+        given = param_group if isinstance(param_group, Mapping) else {}
+        for name, value in given.items():
+            if name in _REFUSED and value:
+                raise Error(f"{name}= is not for the optimisers of numera.torch")
+            if name not in (*_REFUSED, *_OTHERS, *self.defaults):
+                self._check_spelling(name)
         super().add_param_group(param_group)
         try:
             self._begin(self.param_groups[-1])
@@ -124,9 +160,18 @@ class Optimizer(torch.optim.Optimizer):
             self.param_groups.pop()
             raise
 
+    def _check_spelling(self, name: str) -> None:
+        """Refuses a key that is nearly an option; others are the user's own."""
+        near = difflib.get_close_matches(str(name), self.defaults, n=1, cutoff=0.75)
+        if near and near[0] not in name:  # weight_decay_mult is no mistake
+            raise Error(
+                f"a group of {type(self).__name__} has no '{name}', expected "
+                f"'{near[0]}'; what is yours takes a name that is less like it"
+            )
+
     def _begin(self, group: dict[str, Any]) -> None:
         """Checks a group, and rounds its parameters."""
-        _check(group)
+        self._check_begin(group)
         for name in ("weights", "master", "compute"):
             group[name] = _roles.spelled(group[name])
         state = group["state"]
@@ -146,6 +191,7 @@ class Optimizer(torch.optim.Optimizer):
             if roles.master is not None:
                 master = _roles.encode(p, roles.master)
                 self.state[p] = {"step": 0, "master": master}
+                self._record.note(p, roles, self.state[p])
                 p.copy_(_roles.read_master(master, roles, p.dtype))
             elif roles.weight != roles.parameter:
                 p.copy_(_roles.round_to(p, roles.weight))
@@ -159,6 +205,7 @@ class Optimizer(torch.optim.Optimizer):
                 loss = closure()
         sample = 0  # the place of a tensor among all
         for group in self.param_groups:
+            self._check_group(group)
             for p in group["params"]:
                 if p.grad is not None:
                     self._update(group, p, p.grad.detach(), sample)
@@ -173,15 +220,18 @@ class Optimizer(torch.optim.Optimizer):
         roles = self._roles(group, p.dtype)
         program = self._program(group, roles, grad.dtype)
         state = self.state[p]
+        self._record.note(p, roles, state)
         state.setdefault("step", 0)
-        for name, fmt in roles.state:
-            if name not in state:
-                state[name] = _roles.zeros(p, fmt)
-        kept = [state[name] for name, _ in roles.state]
-        if roles.master is not None:
-            kept.insert(0, state["master"])
+        begins = any(name not in state for name in self._names(group))
+        for name, fmt in roles.kept:
+            if name in state:
+                check(name, state[name], fmt, p)
+            else:
+                make = _roles.encode if name == "master" else _roles.zeros
+                state[name] = make(p, fmt)
+        kept = [state[name] for name, _ in roles.kept]
         state["step"] += 1
-        scalars = np.array(self._scalars(group, state["step"]))
+        scalars = np.array(self._scalars(group, state["step"], begins))
         targets = [p, *kept]
         dense = [_roles.flat(x) for x in targets]
         written = [_roles.lend(x) for x in dense]
@@ -217,6 +267,7 @@ class Optimizer(torch.optim.Optimizer):
                     f"a group of the state dict has no '{missing[0]}'; expected what "
                     f"state_dict of numera.torch.optim.{type(self).__name__} returned"
                 )
+        self._check_state(state_dict)
         super().load_state_dict(state_dict)
         # torch.optim casts state to the parameter's type, which codes are not.
         places = (
@@ -228,6 +279,18 @@ class Optimizer(torch.optim.Optimizer):
                     if isinstance(value, torch.Tensor):
                         value = value.detach().clone()
                     self.state[p][name] = value
+                self._record.note(p, self._roles(group, p.dtype), self.state[p])
+
+    def _check_state(self, state_dict: Mapping[str, Any]) -> None:
+        """Refuses a state dict whose state is not what its own groups say."""
+        for saved, group in zip(state_dict["param_groups"], self.param_groups):
+            self._check_group(saved)
+            for place, p in zip(saved["params"], group["params"]):
+                state = state_dict["state"].get(place, {})
+                check_whole(step=state.get("step", 0))
+                for name, fmt in self._roles(saved, p.dtype).kept:
+                    if name in state:
+                        check(name, state[name], fmt, p)
 
 
 def _options(group: Mapping[str, Any]) -> tuple[Any, ...]:

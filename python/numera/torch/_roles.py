@@ -40,6 +40,12 @@ class Roles(NamedTuple):
     master: Format | None
     state: tuple[tuple[str, Format], ...]
 
+    @property
+    def kept(self) -> tuple[tuple[str, Format], ...]:
+        """What is kept of a tensor as codes."""
+        own = () if self.master is None else (("master", self.master),)
+        return own + self.state
+
 
 def find(group: Mapping[str, Any], dtype: torch.dtype, names: Sequence[str]) -> Roles:
     """The formats of parameters of a type, with state of these names."""

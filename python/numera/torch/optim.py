@@ -19,23 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 from numera._errors import Error
-from numera.torch._optimizer import Optimizer
+from numera.torch._optimizer import Optimizer, check_at_least_zero
 from numera.torch._roles import Spec
 
 __all__ = ["SGD", "Adam", "AdamW"]
-
-
-def _check(**named: float) -> None:
-    for name, value in named.items():
-        try:
-            fits = bool(value >= 0)
-        except TypeError:
-            fits = False
-        if not fits:
-            raise Error(f"{name.replace('_', ' ')} is {value!r}, expected at least 0")
 
 
 def _check_betas(betas: Any) -> None:
@@ -97,11 +88,20 @@ class SGD(Optimizer):
         seed: int = 0,
         **others: Any,
     ) -> None:
-        _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
-        if nesterov and (momentum <= 0 or dampening != 0):
-            raise Error("nesterov needs a momentum, and no dampening")
         own = {key: value for key, value in locals().items() if key in _SGD}
         super().__init__(params, own, others)
+
+    def _check_group(self, group: Mapping[str, Any]) -> None:
+        super()._check_group(group)
+        named = {key: group[key] for key in ("momentum", "weight_decay")}
+        check_at_least_zero(**named)
+        if not isinstance(group["dampening"], Real):
+            raise Error(f"dampening is {group['dampening']!r}, expected a number")
+
+    def _check_begin(self, group: Mapping[str, Any]) -> None:
+        super()._check_begin(group)
+        if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
+            raise Error("nesterov needs a momentum, and no dampening")
 
     def _names(self, group: Mapping[str, Any]) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] else ()
@@ -114,9 +114,11 @@ class SGD(Optimizer):
         }
         return [name for name, value in flags.items() if value]
 
-    def _scalars(self, group: Mapping[str, Any], step: int) -> list[float]:
+    def _scalars(
+        self, group: Mapping[str, Any], step: int, begins: bool
+    ) -> list[float]:
         # The first momentum is the gradient itself.
-        kept = 1 - group["dampening"] if step > 1 else 1.0
+        kept = 1.0 if begins else 1 - group["dampening"]
         return [
             -float(group["lr"]),
             group["momentum"],
@@ -176,10 +178,13 @@ class Adam(Optimizer):
         seed: int = 0,
         **others: Any,
     ) -> None:
-        _check(lr=lr, eps=eps, weight_decay=weight_decay)
-        _check_betas(betas)
         own = {key: value for key, value in locals().items() if key in _ADAM}
         super().__init__(params, own, others)
+
+    def _check_group(self, group: Mapping[str, Any]) -> None:
+        super()._check_group(group)
+        check_at_least_zero(eps=group["eps"], weight_decay=group["weight_decay"])
+        _check_betas(group["betas"])
 
     def _names(self, group: Mapping[str, Any]) -> tuple[str, ...]:
         names = ("exp_avg", "exp_avg_sq")
@@ -191,7 +196,9 @@ class Adam(Optimizer):
             flags.append("decoupled")
         return flags + (["amsgrad"] if group["amsgrad"] else [])
 
-    def _scalars(self, group: Mapping[str, Any], step: int) -> list[float]:
+    def _scalars(
+        self, group: Mapping[str, Any], step: int, begins: bool
+    ) -> list[float]:
         beta1, beta2 = group["betas"]
         lr, decay = float(group["lr"]), float(group["weight_decay"])
         if self._decoupled:
