@@ -28,14 +28,20 @@ class Request:
     """Collects the sources of what a compilation names.
 
     A format that is given as an object brings the sources it came from; one that
-    is given by name, those that are known under that name now.
+    is given by name, those that are known under that name now. Files of formats
+    may have been read already.
     """
 
-    def __init__(self, files: Path | Sequence[Path]) -> None:
+    def __init__(self, files: Path | Sequence[Path | Source]) -> None:
         paths = [files] if isinstance(files, (str, os.PathLike)) else files
         if not isinstance(paths, Iterable):
             raise Error(f"formats are YAML files, found {type(paths).__name__}")
-        own = tuple(_sources.read(path_of(path, "formats")) for path in paths)
+        own = tuple(
+            path
+            if isinstance(path, Source)
+            else _sources.read(path_of(path, "formats"))
+            for path in paths
+        )
         self._groups: list[Sources] = [own]
         self._own = set(_formats.own_names(own))
 

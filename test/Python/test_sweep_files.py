@@ -306,3 +306,39 @@ func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
         assert exact.value == 0
         found.append(rounded.value)
     assert 0 < 2 * found[0] < found[1]
+
+
+RULE = """# a policy first
+policy:
+  rules:
+    - {match: {op: linalg.matmul}, format: mine}
+formats:
+  mine: {family: float, exponent: 2, mantissa: 1}
+"""
+RULE_IN_JSON = """{
+  "policy": {"rules": [{"match": {"op": "linalg.matmul"}, "format": "mine"}]},
+  "formats": {"mine": {"family": "float", "exponent": 2, "mantissa": 1}}
+}"""
+
+
+@pytest.mark.parametrize("text", [RULE, RULE_IN_JSON], ids=["YAML", "JSON"])
+def test_a_policy_keeps_its_rules_and_the_formats_of_its_file(tmp_path, text):
+    path = tmp_path / "own.yaml"
+    path.write_text(text)
+    wanted = numera.compile(LAYER, policy=path)(X, W)
+    value = np.mean(wanted.argmax(1) == LABELS)
+    given = {"formats": "posit16", "inputs": [X, W], "labels": LABELS, "policy": path}
+    for scale, roles in ((None, None), ("none", None), (None, "activations")):
+        (row,) = numera.sweep(LAYER, scale=scale, roles=roles, **given)
+        assert (row.error, row.value) == (None, value)
+    report = numera.report(LAYER, inputs=[X, W], format="posit16", policy=path, hints=0)
+    assert report.chosen["rules"][0]["format"] == "mine"
+
+
+def test_errors_of_a_policy_have_the_lines_of_its_file(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(RULE.replace("exponent", "exponnet"))
+    with pytest.raises(
+        numera.Error, match=r"own.yaml:6:\d+: error: unknown .*exponnet"
+    ):
+        numera.sweep(LAYER, formats="f16", inputs=[X, W], labels=LABELS, policy=path)

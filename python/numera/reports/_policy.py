@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from numera._formats import Format
 from numera._request import Path, Spec
 from numera.study import _yaml
 
-__all__ = ["changed", "read", "text"]
+__all__ = ["changed", "formats", "read", "text"]
 
 
 def read(
@@ -32,6 +33,14 @@ def read(
     if not found:
         raise Error("a report needs a format or a policy")
     return found
+
+
+def formats(policy: Mapping[str, Any] | Path | None, given: Any) -> Any:
+    """The files of formats that are given, and what a policy's own file has."""
+    if policy is None or isinstance(policy, Mapping):
+        return given
+    files = [given] if isinstance(given, (str, os.PathLike)) else given
+    return [*files, *_yaml.beside(policy)]
 
 
 def changed(

@@ -222,6 +222,7 @@ def report(
     if format is not None and policy is None and "formats" not in options:
         _casts.chosen(spelled(format))  # which refuses it as such, not as a line of a policy
     given = _policy.read(policy, format, accumulate)
+    formats = _policy.formats(policy, options.get("formats", ()))
     name = name_of(model)
     if hasattr(model, "SerializeToString"):  # a model of ONNX
         model = model.SerializeToString()
@@ -229,7 +230,8 @@ def report(
         check_page(path)
 
     def build(policy: Mapping[str, Any]) -> Program:
-        return compile(model, policy=policy, function=function, **options)
+        own = {**options, "formats": formats}
+        return compile(model, policy=policy, function=function, **own)
 
     program = build(given)
     reference = compile(model, format="f32", function=function, **_plain(options))

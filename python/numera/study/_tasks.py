@@ -49,12 +49,16 @@ class Task(NamedTuple):
 
     def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Of ``compile``, where all rows have `options`."""
+        policy = options.get("policy")
+        if policy is not None and not isinstance(policy, Mapping):
+            # A format would go before all rules of a file, and is the default of a
+            # mapping.
+            sections = {"policy": _yaml.policy(policy), "formats": _yaml.beside(policy)}
+            options = {**options, **sections}
         if self.scale is None and self.roles is None:
             own = {"accumulate": self.accumulate, "rounding": self.rounding}
             return {**options, **own, "format": self.format}
         policy = options.get("policy") or {}
-        if not isinstance(policy, Mapping):
-            policy = _yaml.policy(policy)
         # The words of a compilation would be for the default alone.
         words: dict[str, Any] = {
             "rounding": self.rounding,

@@ -10,9 +10,10 @@ from typing import Any
 
 from numera._errors import Error
 from numera._request import Path
+from numera._sources import Source
 from numera._sources import read as source
 
-__all__ = ["parse", "policy", "read"]
+__all__ = ["beside", "parse", "policy", "read"]
 
 
 def read(path: Path) -> Any:
@@ -74,3 +75,29 @@ def policy(path: Path, *, alone: bool = False) -> dict[str, Any]:
     if alone and len(found) > 1:
         raise Error(f"{os.fspath(path)} has more than a policy; --load reads formats")
     return dict(section)
+
+
+def beside(path: Path) -> list[Source]:
+    """What a configuration has beside its policy, for ``formats=``: the same text,
+    with every line in its place, or nothing."""
+    name = os.fspath(path)
+    whole = source(name)
+    found = parse(whole.text, name)
+    rest = {key: value for key, value in found.items() if key != "policy"}
+    if not rest:
+        return []
+    try:
+        import yaml
+
+        root = yaml.compose(whole.text, yaml.SafeLoader)
+    except ImportError:  # JSON was read without it
+        return [whole._replace(text=json.dumps(rest))]
+    if root.flow_style:
+        return [whole._replace(text=json.dumps(rest))]
+    text = whole.text
+    for key, value in root.value:
+        if key.value == "policy":
+            begin, end = key.start_mark.index, value.end_mark.index
+            gone = "\n" * text.count("\n", begin, end)
+            text = text[:begin] + gone + text[end:]
+    return [whole._replace(text=text)]
