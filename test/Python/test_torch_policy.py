@@ -158,3 +158,15 @@ def test_names_of_a_file_are_known_to_roles_and_rules(tmp_path):
     named = outputs("short", "long", formats=tmp_path / "formats.yaml")
     assert torch.equal(named, outputs("float<5,2>", "float<8,12>"))
     assert not torch.equal(named, outputs("float<8,12>", "float<8,12>"))
+
+
+def test_names_of_modules_in_lists_may_be_numbers():
+    net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+    for rules in ({0: "posit16"}, [{"match": {"name": 0}, "format": "posit16"}]):
+        compiled = numera.torch.compile(
+            net, (torch.ones(1, 4),), format="bf16", policy=rules
+        )
+        compiled(torch.ones(1, 4))
+        (rule,) = compiled.programs[0].policy["rules"]
+        assert rule["format"] == "posit16"
+        torch._dynamo.reset()

@@ -319,3 +319,22 @@ def test_each_of_a_batch_of_vmap_has_its_own_scales(fmt, options):
         return quantize(row, fmt, **options)
 
     assert torch.equal(torch.vmap(rounded)(x), torch.stack([rounded(row) for row in x]))
+
+
+@pytest.mark.parametrize(
+    "options, line",
+    [
+        ({"seed": "a"}, "seed is 'a', expected a whole number"),
+        ({"seed": 1.5}, "seed is 1.5, expected a whole number"),
+        ({"axis": "a"}, "axis is 'a', expected a whole number"),
+        ({"overflow": 5}, "overflow is 5, expected a word such as 'nearest-even'"),
+    ],
+)
+def test_what_is_no_option_is_one_line(options, line):
+    for call in (
+        lambda: quantize(torch.ones(2), "bf16", **options),
+        lambda: Quantizer("bf16", **options),
+    ):
+        with pytest.raises(numera.Error) as error:
+            call()
+        assert str(error.value) == line

@@ -53,6 +53,14 @@ def test_what_cannot_be_compiled_names_the_operator_and_the_line():
             {"policy": [{"match": {"module": "0"}, "format": "bf16"}]},
             "rule '{'module': '0'}' matches by 'module', expected name or op",
         ),
+        (
+            {"policy": [{"match": None, "format": "bf16"}]},
+            "rule 'None' matches None, expected a name such as 'layers.*'",
+        ),
+        (
+            {"policy": [{"match": {"op": ["a"]}, "format": "bf16"}]},
+            "rule '{'op': ['a']}' matches ['a'], expected a name such as 'layers.*'",
+        ),
         ({"formats": 3}, "formats are YAML files, found int"),
         ({"formats": "none.yaml"}, "cannot read none.yaml: No such file"),
         ({"output_as": "storage"}, "the backend has no argument 'output_as', expected"),
@@ -80,6 +88,28 @@ def test_a_wrong_state_changes_nothing(state, line):
     with pytest.raises(numera.Error, match=re.escape(line)):
         backend.load_state_dict(state)
     assert backend.state_dict() == {"seed": 7, "step": 0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ((torch.ones(1, 2),), nn.Linear(2, 2)),
+            (
+                "model is of type tuple, expected a module or an exported program; "
+                "example inputs come behind it"
+            ),
+        ),
+        (
+            (nn.Linear(2, 2), torch.ones(1, 2)),
+            "example_inputs is of type Tensor, expected a tuple, as in (x,)",
+        ),
+    ],
+)
+def test_arguments_of_compile_in_another_order_are_one_line(arguments, line):
+    with pytest.raises(numera.Error) as caught:
+        numera.torch.compile(*arguments, format="bf16")
+    assert str(caught.value) == line
 
 
 REFUSALS = {

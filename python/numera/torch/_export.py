@@ -149,6 +149,16 @@ def compile(
     >>> net(torch.ones(1, 2)).shape
     torch.Size([1, 2])
     """
+    if not isinstance(model, (torch.nn.Module, ExportedProgram)):
+        raise Error(
+            f"model is of type {type(model).__name__}, expected a module or an "
+            f"exported program; example inputs come behind it"
+        )
+    if not isinstance(example_inputs, (tuple, list)):
+        raise Error(
+            f"example_inputs is of type {type(example_inputs).__name__}, expected a "
+            f"tuple, as in (x,)"
+        )
     if isinstance(model, torch.nn.Module):
         model = _export(model, tuple(example_inputs))
     return Exported(model, backend(**options))

@@ -12,7 +12,6 @@ import math
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import torch
@@ -24,6 +23,7 @@ from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 from numera._request import Spec
 from numera.torch._loops import SUM
+from numera.torch._matches import fits, listed, pattern
 from numera.torch._unmatched import Unmatched
 
 aten = torch.ops.aten
@@ -67,11 +67,7 @@ class _Rule(NamedTuple):
     """By pass."""
 
     def matches(self, name: str, operator: str) -> bool:
-        return _fits(self.name, name) and _fits(self.operator, operator.lower())
-
-
-def _fits(pattern: str, text: str) -> bool:
-    return fnmatchcase(text, pattern.replace("[", "[[]"))
+        return fits(self.name, name) and fits(self.operator, operator.lower())
 
 
 def _format(spec: Spec, words: Mapping[str, Any]) -> Format:
@@ -142,7 +138,7 @@ class Policy:
 
     def __init__(self, options: Mapping[str, Any], rules: Any = None) -> None:
         self._model = _settings(options, "the backend", None)
-        self._rules = [self._rule(match, given) for match, given in _listed(rules)]
+        self._rules = [self._rule(match, given) for match, given in listed(rules)]
         self._unmatched = Unmatched(self._rules)
 
     def _rule(self, match: Any, given: Any) -> _Rule:
@@ -158,6 +154,7 @@ class Policy:
             name, operator = "*", match[3:]
         else:
             name, operator = match, "*"
+        name, operator = (pattern(each, where) for each in (name, operator))
         # A rule with a format is a policy of its own.
         base: Mapping[str, Settings] = self._model
         if given.get("format") is not None:
@@ -223,25 +220,6 @@ class Policy:
                 for rule in self._rules
             ),
         ]
-
-
-def _listed(rules: Any) -> list[tuple[Any, Any]]:
-    """Rules as a mapping from patterns, or as the list of Configuration.md."""
-    if rules is None:
-        return []
-    if isinstance(rules, Mapping):
-        if isinstance(rules.get("rules"), Sequence):
-            return _listed(rules["rules"])
-        return list(rules.items())
-    if isinstance(rules, str) or not isinstance(rules, Sequence):
-        raise Error(f"policy is {rules!r}, expected a mapping or a list of rules")
-    listed = []
-    for rule in rules:
-        if not isinstance(rule, Mapping) or "match" not in rule:
-            raise Error(f"a rule without 'match': {rule}")
-        rest = {key: value for key, value in rule.items() if key != "match"}
-        listed.append((rule["match"], rest))
-    return listed
 
 
 # ---- the nodes of a graph ---------------------------------------------------

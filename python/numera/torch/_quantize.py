@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
 import torch
 from torch._C._functorch import is_functorch_wrapped_tensor, peek_interpreter_stack
 from torch._functorch.utils import enable_single_level_autograd_function
@@ -217,8 +218,24 @@ def quantize(
     """
     if not isinstance(x, torch.Tensor):
         raise Error(f"quantize takes a tensor, found {type(x).__name__}")
+    words = {"rounding": rounding, "backward_rounding": backward_rounding}
+    _check({**words, "overflow": overflow}, seed=seed, step=step, axis=axis)
     draw = torch.tensor([_signed(seed), step])
     return _call(x, draw, format, backward, rounding, backward_rounding, overflow, axis)
+
+
+def _check(words: dict[str, Any], **numbers: Any) -> None:
+    """Refuses what PyTorch's operator would, in one line. Graphs have symbols, and
+    tensors, in place of numbers."""
+    for name, word in words.items():
+        if word is not None and not isinstance(word, str):
+            raise Error(f"{name} is {word!r}, expected a word such as 'nearest-even'")
+    for name, number in numbers.items():
+        if not isinstance(number, _WHOLE) and not (name == "axis" and number is None):
+            raise Error(f"{name} is {number!r}, expected a whole number")
+
+
+_WHOLE = (int, np.integer, torch.SymInt, torch.Tensor)
 
 
 def _signed(seed: int) -> int:
@@ -307,6 +324,12 @@ class Quantizer(torch.nn.Module):
         seed: int | None = None,
     ) -> None:
         super().__init__()
+        words = {
+            "forward_rounding": forward_rounding,
+            "backward_rounding": backward_rounding,
+            "overflow": overflow,
+        }
+        _check(words, seed=0 if seed is None else seed, axis=axis)
         self._formats = _named(forward), _named(backward)
         self._options = forward_rounding, backward_rounding, overflow, axis
         self.draws = _draws(forward, forward_rounding) or _draws(
