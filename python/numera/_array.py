@@ -132,8 +132,11 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:
             raise ValueError("the values are not in memory; use .values() or .codes")
-        if dtype is None or _kinds.format_of(np.dtype(dtype)):
-            return self.values(dtype)
+        if dtype is None:
+            return self.values()
+        native = np.dtype(dtype).newbyteorder("=")
+        if _kinds.format_of(native):
+            return self.values(native).astype(dtype, copy=False)
         if _kinds.format_of(np.dtype(dtype), integers=True):
             return _dtypes.integers(self._codes, self._format, np.dtype(dtype))
         return self.values().astype(dtype)
@@ -146,33 +149,31 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         return self._codes.__dlpack_device__()
 
     def astype(
-        self, format: Any, *, rounding: str | None = None, copy: bool = True
+        self,
+        format: Any,
+        *,
+        rounding: str | None = None,
+        copy: bool = True,
+        **options: Any,
     ) -> Any:
         """The values in another format, each rounded once; an array, which without
         ``copy`` is this one where the format is the same.
 
         Of a type of NumPy, the values as an array of that type: to integers they are
         truncated and saturated, and NaN is 0. ``rounding`` is for types that are
-        formats.
+        formats. ``options`` are ``overflow``, ``random_bits``, ``seed``, ``step`` and
+        ``threads``, as of :func:`numera.encode`.
         """
         dtype = _dtypes.named(format)
         if dtype is not None:
+            if options:
+                raise Error(f"{next(iter(options))} goes with a format, found {dtype}")
             return self._to_dtype(dtype, rounding)
         target = _casts.chosen(format)
         if not copy and target == self._format:
             return self
-        if not _casts.casts(self._format, target, rounding, None, None):
-            # A library that casts floats alone; where they have all of the values.
-            floats = f"f{_casts.carrier(self._format)}"
-            if _casts.casts(self._format, floats) and "opaque" in (
-                self._format.family,
-                target.family,
-            ):
-                return array(self.values(), target, rounding=rounding)
-        cast = _casts.find(self._format, None, target, rounding, None, None)
-        result = np.empty_like(self._codes, dtype=target.dtype)
-        _casts.run(cast, self._codes, result, 0, 0, 0)
-        return Array(result, target)
+        codes = _dtypes.recoded(self._codes, self._format, target, rounding, **options)
+        return Array(codes, target)
 
     def _to_dtype(self, dtype: np.dtype[Any], rounding: str | None) -> Any:
         if rounding is None:
@@ -309,10 +310,6 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
     def squeeze(self, axis: Any = None) -> Array:
         """As NumPy's."""
         return self._with(self._codes.squeeze(axis))
-
-    def take(self, indices: Any, axis: int | None = None) -> Array:
-        """As NumPy's."""
-        return self._with(np.take(self._codes, indices, axis))
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Array:
         """As NumPy's."""

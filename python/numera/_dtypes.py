@@ -21,6 +21,7 @@ __all__ = [
     "given",
     "integers",
     "named",
+    "recoded",
     "same_codes",
     "whole",
     "wide_integers",
@@ -93,6 +94,46 @@ def _plain(spelling: str) -> str:
         if part not in _RULES and not part.startswith("random-bits=")
     ]
     return f"{family}<{','.join(kept)}>"
+
+
+# ---- codes of another format ------------------------------------------------
+
+
+def recoded(
+    codes: np.ndarray[Any, Any],
+    source: Format,
+    target: Format,
+    rounding: str | None = None,
+    *,
+    overflow: str | None = None,
+    random_bits: int | None = None,
+    seed: int = 0,
+    step: int = 0,
+    threads: int = 0,
+) -> np.ndarray[Any, Any]:
+    """The codes of the values in another format, each rounded once."""
+    ways = rounding, overflow, random_bits
+    if "opaque" in (source.family, target.family):
+        # A library that casts floats alone; where they have all of the values.
+        through = not _casts.casts(source, target, *ways)
+        if through and _casts.casts(source, f"f{_casts.carrier(source)}"):
+            from numera import _arrays
+
+            found: np.ndarray[Any, Any] = _arrays.encode(
+                np.asarray(_arrays.decode(codes, source)),
+                target,
+                rounding=rounding,
+                overflow=overflow,
+                random_bits=random_bits,
+                seed=seed,
+                step=step,
+                threads=threads,
+            )
+            return found
+    cast = _casts.find(source, None, target, *ways)
+    result = np.empty_like(codes, dtype=target.dtype)
+    _casts.run(cast, codes, result, threads, seed, step)
+    return result
 
 
 # ---- integers ---------------------------------------------------------------

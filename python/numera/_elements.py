@@ -21,6 +21,15 @@ def _truths(a: Array) -> np.ndarray[Any, Any]:
     return truths
 
 
+def _of_truths(function: Callable[..., Any]) -> Callable[..., Any]:
+    def reduce(a: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+        if isinstance(out, Array):
+            raise Error("out is an array of codes, expected one of truth values")
+        return function(_truths(a), axis, out, **options)
+
+    return reduce
+
+
 def sign(x: Array) -> Array:
     """1, -1, 0, or NaN."""
     one, zero = operand(1, x._format, "with"), operand(0, x._format, "with")
@@ -114,8 +123,8 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.any: lambda a, *args, **options: np.any(_truths(a), *args, **options),
-    np.all: lambda a, *args, **options: np.all(_truths(a), *args, **options),
+    np.any: _of_truths(np.any),
+    np.all: _of_truths(np.all),
     np.nonzero: lambda a: np.nonzero(_truths(a)),
     np.flatnonzero: lambda a: np.flatnonzero(_truths(a)),
     np.argwhere: lambda a: np.argwhere(_truths(a)),

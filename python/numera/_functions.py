@@ -188,6 +188,7 @@ def sum(
     accumulate: Any = None,
     initial: Any = None,
     where: Any = True,
+    out: Any = None,
 ) -> Array:
     """The sum, in row-major order of the axes, rounded to the format at the end.
 
@@ -195,6 +196,7 @@ def sum(
                 ``quire`` (exactly); None: what programs take, mostly f32.
     initial     a number that the sum begins with.
     where       truth values: which elements it takes.
+    out         an array of codes to write to.
 
     >>> import numera
     >>> x = numera.array([1.0] * 3000, "bf16")
@@ -202,7 +204,8 @@ def sum(
     (3008.0, 256.0)
     """
     formatted("numera.sum", x)
-    return _total(x, axis, keepdims, accumulate, False, "add", initial, where)
+    found = _total(x, axis, keepdims, accumulate, False, "add", initial, where)
+    return stored(found, out)  # type: ignore[no-any-return]
 
 
 def mean(
@@ -212,6 +215,7 @@ def mean(
     keepdims: bool = False,
     accumulate: Any = None,
     where: Any = True,
+    out: Any = None,
 ) -> Array:
     """The sum, divided by the number of elements in the accumulator, rounded.
 
@@ -219,7 +223,8 @@ def mean(
     """
     fmt = formatted("numera.mean", x)
     if where is True:
-        return _total(x, axis, keepdims, accumulate, is_mean=True)
+        found = _total(x, axis, keepdims, accumulate, is_mean=True)
+        return stored(found, out)  # type: ignore[no-any-return]
     # As many divisors as results.
     counts = counted(x, axis, keepdims, where)
     if not counts.all():
@@ -230,7 +235,7 @@ def mean(
     wide = x.astype(accumulator.format, copy=False)
     total = sum(wide, axis, keepdims=keepdims, accumulate=own, where=where)
     quotient: Array = (total / nearest(counts, accumulator.format)).astype(fmt)
-    return quotient
+    return stored(quotient, out)  # type: ignore[no-any-return]
 
 
 def prod(
@@ -255,9 +260,18 @@ def same_format(what: str, arrays: Sequence[Any]) -> tuple[Format, list[Any]]:
 
 
 def joining(function: Callable[..., Any]) -> Callable[..., Any]:
-    def join(arrays: Sequence[Any], *args: Any, **options: Any) -> Array:
+    def join(
+        arrays: Sequence[Any],
+        *args: Any,
+        out: Any = None,
+        dtype: Any = None,
+        **options: Any,
+    ) -> Any:
+        if len(args) > 1:  # an axis, and where NumPy has it too
+            *args, out = args  # type: ignore[assignment]
+        refused(dtype=dtype)
         fmt, codes = same_format(f"np.{function.__name__}", arrays)
-        return Array(function(codes, *args, **options), fmt)
+        return stored(Array(function(codes, *args, **options), fmt), out)
 
     return join
 
@@ -271,6 +285,14 @@ def moving(function: Callable[..., Any]) -> Callable[..., Any]:
         return x._with(moved)
 
     return move
+
+
+def take(
+    a: Array, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
+) -> Any:
+    """Elements in places."""
+    formatted("np.take", a)
+    return stored(a._with(np.take(a._codes, indices, axis, mode=mode)), out)
 
 
 def where(condition: Any, *choices: Any) -> Any:
@@ -324,7 +346,8 @@ def reduction(reduce: Callable[..., Array], *names: str) -> Callable[..., Any]:
         *args: Any,
         **options: Any,
     ) -> Any:
-        refused(dtype=dtype)
+        if dtype is not None:
+            raise Error("dtype= is not for arrays of codes; cast them with .astype")
         if len(args) > len(names):
             raise TypeError(f"takes {4 + len(names)} positional arguments at most")
         return stored(reduce(a, axis, **dict(zip(names, args)), **options), out)
@@ -337,6 +360,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.mean: reduction(mean, "keepdims"),
     np.prod: reduction(prod, "keepdims", "initial", "where"),
     np.where: where,
+    np.take: take,
     np.clip: clip,
     np.full_like: full_like,
     np.zeros_like: lambda a: full_like(a, 0),
@@ -353,8 +377,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
         for f in (
             np.array_split, np.broadcast_to, np.copy, np.diagonal, np.empty_like,
             np.expand_dims, np.flip, np.moveaxis, np.ravel, np.repeat, np.reshape,
-            np.roll, np.split, np.squeeze, np.swapaxes, np.take, np.take_along_axis,
-            np.tile, np.transpose,
+            np.roll, np.split, np.squeeze, np.swapaxes, np.take_along_axis, np.tile,
+            np.transpose,
         )
     },
 }  # fmt: skip

@@ -19,23 +19,29 @@ class Methods:
         # Like NumPy's, which rounds numbers alone.
         return round(self.item()) if digits is None else self.round(digits)
 
-    def sum(self: Any, axis: Any = None, **options: Any) -> Any:
+    def sum(
+        self: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any
+    ) -> Any:
         """See :func:`numera.sum`."""
         from numera import _functions
 
-        return _functions.sum(self, axis, **options)
+        reduce = _functions.reduction(_functions.sum)
+        return reduce(self, axis, dtype, out, **options)
 
-    def mean(self: Any, axis: Any = None, **options: Any) -> Any:
+    def mean(
+        self: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any
+    ) -> Any:
         """See :func:`numera.mean`."""
         from numera import _functions
 
-        return _functions.mean(self, axis, **options)
+        reduce = _functions.reduction(_functions.mean)
+        return reduce(self, axis, dtype, out, **options)
 
-    def dot(self: Any, other: Any, *, accumulate: Any = None) -> Any:
+    def dot(self: Any, other: Any, out: Any = None, *, accumulate: Any = None) -> Any:
         """See :func:`numera.dot`."""
         from numera import _products
 
-        return _products.dot(self, other, accumulate=accumulate)
+        return _products.dot(self, other, out, accumulate=accumulate)
 
     def min(self: Any, axis: Any = None, **options: Any) -> Any:
         """As NumPy's: NaN if there is one."""
@@ -49,13 +55,13 @@ class Methods:
         """The product, each step rounded."""
         return np.prod(self, axis, **options)
 
-    def cumsum(self: Any, axis: int | None = None) -> Any:
+    def cumsum(self: Any, axis: int | None = None, **options: Any) -> Any:
         """Running sums, each step rounded."""
-        return np.cumsum(self, axis)
+        return np.cumsum(self, axis, **options)
 
-    def cumprod(self: Any, axis: int | None = None) -> Any:
+    def cumprod(self: Any, axis: int | None = None, **options: Any) -> Any:
         """Running products, each step rounded."""
-        return np.cumprod(self, axis)
+        return np.cumprod(self, axis, **options)
 
     def var(self: Any, axis: Any = None, *, ddof: int = 0, **options: Any) -> Any:
         """The variance, each operation rounded."""
@@ -65,33 +71,39 @@ class Methods:
         """The square root of the variance."""
         return np.std(self, axis, ddof=ddof, **options)
 
-    def clip(self: Any, min: Any = None, max: Any = None) -> Any:
+    def clip(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
         """As NumPy's, between numbers that are rounded to the format."""
-        return np.clip(self, min, max)
+        return np.clip(self, min, max, out)
 
-    def round(self: Any, decimals: int = 0) -> Any:
+    def round(self: Any, decimals: int = 0, out: Any = None) -> Any:
         """To whole numbers, ties to even."""
-        return np.round(self, decimals)
+        return np.round(self, decimals, out)
 
-    def any(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def take(
+        self: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
+    ) -> Any:
+        """As NumPy's."""
+        return np.take(self, indices, axis, out, mode)
+
+    def any(self: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
         """Whether an element is not zero, as NumPy's."""
-        return np.any(self, axis, keepdims=keepdims)
+        return np.any(self, axis, out, **options)
 
-    def all(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def all(self: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
         """Whether no element is zero, as NumPy's."""
-        return np.all(self, axis, keepdims=keepdims)
+        return np.all(self, axis, out, **options)
 
     def nonzero(self: Any) -> Any:
         """Places of elements that are not zero, as NumPy's."""
         return np.nonzero(self)
 
-    def argmax(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def argmax(self: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
         """As NumPy's."""
-        return np.argmax(self, axis, keepdims=keepdims)
+        return np.argmax(self, axis, out, **options)
 
-    def argmin(self: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def argmin(self: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
         """As NumPy's."""
-        return np.argmin(self, axis, keepdims=keepdims)
+        return np.argmin(self, axis, out, **options)
 
     def argsort(self: Any, axis: int | None = -1, kind: Any = None) -> Any:
         """As NumPy's: NaN and NaR last."""

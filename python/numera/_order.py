@@ -177,13 +177,22 @@ amin = _extreme(np.argmin, greatest=False)
 """The least element; NaN if there is one."""
 
 
+def _places(out: Any) -> Any:
+    """An array for places in another."""
+    if isinstance(out, Array):
+        raise Error("out is an array of codes, expected one of integers: of places")
+    return out
+
+
 def argmax(a: Array, axis: Any = None, out: Any = None, *, keepdims: Any = False):
     """As NumPy's, on the values."""
+    out = _places(out)
     return np.argmax(_keys(a), axis, out, keepdims=bool(keepdims))
 
 
 def argmin(a: Array, axis: Any = None, out: Any = None, *, keepdims: Any = False):
     """As NumPy's, on the values."""
+    out = _places(out)
     return np.argmin(_keys(a, nan_is_least=True), axis, out, keepdims=bool(keepdims))
 
 

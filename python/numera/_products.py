@@ -22,6 +22,7 @@ from numera._functions import (
     present,
     refused,
     rows,
+    stored,
     sum,
 )
 from numera._moves import trace
@@ -83,9 +84,13 @@ def matmul(a: Any, b: Any, *, accumulate: Any = None, out: Any = None) -> Array:
     return out
 
 
-def dot(a: Any, b: Any, *, accumulate: Any = None) -> Array:
+def dot(a: Any, b: Any, out: Any = None, *, accumulate: Any = None) -> Array:
     """As ``np.dot``; for two vectors the sum of their products."""
     formatted("numera.dot", a, b)
+    return stored(_dot(a, b, accumulate), out)  # type: ignore[no-any-return]
+
+
+def _dot(a: Any, b: Any, accumulate: Any) -> Array:
     is_product = not isinstance(a, Array) or not isinstance(b, Array)
     if is_product or a.ndim == 0 or b.ndim == 0:
         product: Any = np.multiply(a, b)
@@ -95,8 +100,9 @@ def dot(a: Any, b: Any, *, accumulate: Any = None) -> Array:
     if b.ndim == 1:
         return matmul(a, b, accumulate=accumulate)
     # The last axis of a with the last but one of b, and all of the others.
-    columns = np.moveaxis(b._codes, -2, 0).reshape(b.shape[-2], -1)
-    rows = a._codes.reshape(-1, a.shape[-1])
+    others = math.prod(b.shape[:-2]) * b.shape[-1]
+    columns = np.moveaxis(b._codes, -2, 0).reshape(b.shape[-2], others)
+    rows = a._codes.reshape(math.prod(a.shape[:-1]), a.shape[-1])
     flat = matmul(a._with(rows), a._with(columns), accumulate=accumulate)
     return flat.reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
 
