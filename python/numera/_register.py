@@ -56,7 +56,7 @@ def register(
     The name is known from then on, to all that takes names of formats. A name
     that is registered again has the new meaning; formats keep the old one.
     """
-    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    paths = _checked(name, source, operations)
     files = [os.path.abspath(os.fspath(path)) for path in paths]
     entry = {
         "family": "opaque",
@@ -80,29 +80,86 @@ def register(
         }
         # A source that has changed since makes another registry.
         text = f"{json.dumps(configuration, indent=1)}\n# {_digest(files)}\n"
-        return (Source(text, f"numera.register('{name}')", os.getcwd()),)
+        return (Source(text, _source_name(name), os.getcwd()),)
+
+    def make(operations: Mapping[str, Any]) -> tuple[Format, tuple[Source]]:
+        sources = sources_with(operations)
+        try:
+            return _formats._make(name, sources), sources
+        except Error as error:
+            raise _of_argument(error, sources[0], list(operations.items())) from None
 
     own = {**_functions(name, files), **(operations or {})}
     chosen = {key: function for key, function in own.items() if function is not None}
     if not chosen:
-        _check_compiles(name, sources_with({"add": f"{name}_add"}))
+        try:  # the compiler may say of the source why
+            make({"add": f"{name}_add"})
+        except Error as error:
+            if "does not define" not in str(error):
+                raise
         raise Error(
             f"no function in {', '.join(files)} is called {name}_from_f32, "
             f"{name}_add or the like; name them: operations={{'add': …}}"
         )
-    sources = sources_with(chosen)
-    registered = _formats._make(name, sources)
+    registered, sources = make(chosen)
     _sources.learn(sources)
     return registered
 
 
-def _check_compiles(name: str, sources: tuple[Source]) -> None:
-    """Says what the compiler says of a source in which no function was found."""
-    try:
-        _formats._make(name, sources)
-    except Error as error:
-        if "does not define" not in str(error):
-            raise
+def _checked(name: Any, source: Any, operations: Any) -> list[Any]:
+    """The paths of sources; an error where arguments are something else."""
+    if not isinstance(name, str):
+        raise Error(f"name is {name!r}, expected text")
+    if operations is not None and not isinstance(operations, Mapping):
+        raise Error(f"operations are {operations!r}, expected {{'add': 'my_add'}}")
+    for operation, function in (operations or {}).items():
+        if function is not None and not isinstance(function, (str, Mapping)):
+            raise Error(
+                f"operations['{operation}'] is {function!r}, expected the name of a "
+                f"function"
+            )
+    if isinstance(source, (str, os.PathLike)):
+        return [source]
+    paths = list(source) if isinstance(source, Iterable) else []
+    if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
+        raise Error(f"source is {source!r}, expected a path or several")
+    return paths
+
+
+def _source_name(name: str) -> str:
+    return f"numera.register('{name}')"
+
+
+_PLACED = re.compile(
+    r"(?P<source>.*?\)):(?P<line>\d+):\d+: error: (?P<said>.*)", re.DOTALL
+)
+
+
+def _of_argument(error: Error, source: Source, lowerings: Sequence[Any]) -> Error:
+    """With an argument in place of a line of YAML that no user has seen."""
+    found = _PLACED.fullmatch(str(error))
+    if found is None or found["source"] != source.name:
+        return error
+    lines = source.text.splitlines()[: int(found["line"])]
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    begin = max(n for n, indent in enumerate(indents) if indent == 1)
+    inner = [line for line, n in zip(lines[begin:], indents[begin:]) if n == 3]
+    key = inner[-1].split('"')[1].replace("-", "_") if inner else ""
+    if lines[begin].startswith(' "lowerings"'):
+        operation, function = lowerings[lines[begin:].count("  {") - 1]
+        argument = f"operations['{operation}']"
+        if not isinstance(function, str):
+            argument += f" = {dict(function)}"
+        elif key == "target":
+            argument = key
+    elif lines[begin].startswith(' "libraries"'):
+        argument = "source" if key == "path" else key
+    else:
+        argument = key or "name"
+    said = found["said"]
+    if argument and not said.startswith(f"{argument} is "):
+        said = f"{argument}: {said}"
+    return Error(f"{source.name}: {said}")
 
 
 _LACKS = re.compile(
@@ -129,7 +186,7 @@ def explained(error: Error, formats: Iterable[Format]) -> Error:
 
 
 def _is_registered(fmt: Format) -> bool:
-    own = f"numera.register('{fmt.name}')"
+    own = _source_name(fmt.name)
     return any(source.name == own for source in fmt._sources)
 
 

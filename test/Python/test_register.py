@@ -305,7 +305,7 @@ def test_a_machine_without_clang_says_so(tmp_path):
         check=False,
     )
     assert found.stderr.splitlines()[-1] == (
-        "numera.Error: numera.register('mine'):9:3: error: library 'mine': no clang "
+        "numera.Error: numera.register('mine'): library 'mine': no clang "
         "on PATH: it compiles libraries and links programs; install clang-22"
     )
 

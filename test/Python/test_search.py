@@ -418,7 +418,7 @@ def test_the_command_writes_a_policy_that_numera_run_takes(
         (["--cost", "none.yaml"], "cost is 'none.yaml', expected weight-bits"),
         (["-o", "/none/x.yaml"], "cannot write /none/x.yaml: no folder /none"),
         (["--policy", "none.yaml"], "cannot read none.yaml: No such file"),
-        (["--budget", "much"], "argument --budget: invalid float value: 'much'"),
+        (["--budget", "much"], "option '--budget' is 'much', expected a number"),
     ]:
         assert main(["search", *map(str, [*arguments, *more])]) == 1
         said = capsys.readouterr().err

@@ -262,7 +262,11 @@ def test_the_command_does_the_same(tmp_path):
         (["--plot", tmp_path / "x.abc"], "no picture ends in '.abc'"),
         (["--csv", "-"], "cannot write -: standard output has the words, expected a"),
         (["--csv", "/none/x.csv"], "cannot write /none/x.csv: no folder /none"),
-        (["--workers", "many"], "argument --workers: invalid int value: 'many'"),
+        (
+            ["--workers", "many"],
+            "option '--workers' is 'many', expected a whole number",
+        ),
+        (["--max-time", "0.5"], "option '--max-time' is '0.5', expected a whole"),
         (["--load", "none.yaml"], "cannot read none.yaml: No such file"),
         (["--rounding", "odd"], "numera: error: 'odd' does not go with"),
     ]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -13,6 +14,9 @@ from numera.study._data import read_inputs
 
 __all__ = ["Parser", "add_command", "add_model", "arguments"]
 
+_NUMBER = re.compile(
+    r"argument (?P<name>\S+): invalid (?P<kind>int|float) value: (?P<value>.*)"
+)
 METRICS = "top1, top5, perplexity, rmse, map or map50"
 
 
@@ -20,6 +24,9 @@ class Parser(argparse.ArgumentParser):
     """Refuses in one line."""
 
     def error(self, message: str) -> NoReturn:
+        if wrong := _NUMBER.fullmatch(message):
+            wanted = "a whole number" if wrong["kind"] == "int" else "a number"
+            message = f"option '{wrong['name']}' is {wrong['value']}, expected {wanted}"
         raise Error(f"{message}; see {self.prog} --help")
 
 
