@@ -148,6 +148,11 @@ def read(model: Any, sources: Sources, options: list[str]) -> Model:
         raise Error(what)
     text = os.fspath(model)
     if isinstance(model, str) and not text.endswith(MODEL_ENDINGS):
+        if os.path.isdir(text):
+            raise Error(
+                f"{text} is a folder, expected a file that ends in "
+                f"{', '.join(MODEL_ENDINGS)}"
+            )
         if "\n" not in text and _LIKE_A_PATH.fullmatch(text):
             raise Error(
                 f"'{text}' is neither MLIR nor a path that ends in "

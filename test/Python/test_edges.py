@@ -200,10 +200,18 @@ def test_dtypes_in_policies_are_formats():
     assert given["format"] == "f16" and given["rules"][0]["format"] == "f64"
 
 
-@pytest.mark.parametrize("model", ["net.pt2", "models/net", ".", "my net.tflite"])
+@pytest.mark.parametrize("model", ["net.pt2", "models/net", "my net.tflite"])
 def test_a_path_that_is_no_model_is_not_read_as_mlir(model):
     with pytest.raises(numera.Error, match="neither MLIR nor a path that ends in"):
         numera.compile(model)
+
+
+def test_a_folder_is_no_model(tmp_path):
+    with pytest.raises(numera.Error) as error:
+        numera.compile(str(tmp_path))
+    assert str(error.value) == (
+        f"{tmp_path} is a folder, expected a file that ends in .onnx, .mlir, .mlirbc"
+    )
 
 
 def test_a_module_of_pytorch_is_compiled_elsewhere():
