@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the optimisers of numera.torch refuse: options, groups and state."""
 
+import pathlib
+
 import numera
 import pytest
 
@@ -66,6 +68,37 @@ def test_state_needs_a_zero():
     p.grad = torch.zeros(2)
     with pytest.raises(numera.Error, match="format 'f8E8M0FNU' has no zero"):
         optim.Adam([p], state="f8E8M0FNU").step()
+
+
+def test_parameters_of_8_bits_are_refused():
+    p = torch.zeros(2).to(torch.float8_e4m3fn).requires_grad_()
+    with pytest.raises(numera.Error) as error:
+        optim.SGD([p])
+    assert str(error.value) == (
+        "a parameter or gradient of torch.float8_e4m3fn, expected one of floats of 16 "
+        "bits or more, which weights= rounds"
+    )
+
+
+def test_what_a_library_lacks_is_said_of_its_source():
+    mine = pathlib.Path(__file__).parent / "mine.c"
+    numera.register("mine", bits=16, source=mine, carrier="f32")
+    p = torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    p.grad = torch.zeros(2, dtype=torch.float64)
+    with pytest.raises(numera.Error, match="^the source of format 'mine' has no func"):
+        optim.SGD([p], master="mine").step()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_masters_of_libraries_follow_writes(dtype):
+    mine = pathlib.Path(__file__).parent / "mine.c"
+    numera.register("mine", bits=16, source=mine, carrier="f32")
+    p = torch.ones(2, dtype=dtype, requires_grad=True)
+    p.grad = torch.ones(2, dtype=dtype)
+    optimizer = optim.SGD([p], 0.25, master="mine")
+    p.data[0] = 3.0
+    optimizer.step()
+    assert p.tolist() == [2.75, 0.75]
 
 
 def test_sparse_gradients_are_refused():

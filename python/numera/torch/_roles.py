@@ -99,8 +99,11 @@ def spelled(spec: Spec | None) -> Spec | None:
 def of_dtype(dtype: torch.dtype) -> Format:
     """The format that elements of a type are in."""
     name = _kinds.of_torch(dtype)
-    if name is None:
-        raise Error(f"a parameter or gradient of {dtype}, expected one of floats")
+    if name is None or dtype.itemsize == 1:
+        raise Error(
+            f"a parameter or gradient of {dtype}, expected one of floats of 16 bits or "
+            f"more, which weights= rounds"
+        )
     return _casts.chosen(name)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numera import _formats, _kernels, _numera, _scaled, _sources
+from numera import _formats, _kernels, _scaled
 from numera._formats import Format
 
 IDS = {
@@ -63,14 +63,13 @@ class Update:
         parameter, gradient = map(_scaled.code_dtype, (plan.parameter, plan.gradient))
         formats = [plan.parameter, plan.gradient, plan.compute, plan.weight]
         formats += [fmt for _, fmt in plan.kept]
-        registry = _sources.registry(_sources.merge(f._sources for f in formats))
         self.text = text
-        self._native = _numera.Kernel(
-            registry,
+        self._native = _kernels.Kernel(
+            formats,
             text,
             [_F64, _I64, parameter, gradient, *kept],
             [parameter, *kept],
-        )
+        )._native
 
     def run(
         self,
@@ -173,7 +172,11 @@ class _Writer:
         nans = [self._value(f"numera.isnan {x} : {kind}") for x in (parameter, read)]
         both = self._value(f"arith.andi {', '.join(nans)} : i1")
         same = self._value(f"arith.ori {same}, {both} : i1")
-        anew = self.nearest(parameter, plan.parameter, plan.master)
+        if plan.master.family == "opaque":  # a library may cast f32 alone
+            anew = self.cast(parameter, plan.parameter, plan.compute)
+            anew = self.cast(anew, plan.compute, plan.master)
+        else:
+            anew = self.nearest(parameter, plan.parameter, plan.master)
         kind = _kernels.number(plan.master)
         return self._value(f"arith.select {same}, {master}, {anew} : {kind}")
 
