@@ -4,6 +4,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/NativeFormatting.h"
@@ -272,4 +274,45 @@ void numera::writeAssembly(raw_ostream &stream, const Triple &triple,
     for (char byte : bytes)
       stream << "\t.byte\t" << unsigned(uint8_t(byte)) << '\n';
   }
+}
+
+/// Between quotation marks: a backslash and two digits for each byte.
+static void writeQuoted(raw_ostream &stream, ArrayRef<char> bytes) {
+  constexpr size_t most = 4096;
+  std::string text;
+  for (; !bytes.empty(); bytes = bytes.drop_front(text.size() / 3)) {
+    text.clear();
+    for (char byte : bytes.take_front(most))
+      text += {'\\', hexdigit(uint8_t(byte) >> 4), hexdigit(byte & 15)};
+    stream << text;
+  }
+}
+
+void numera::writeLLVM(raw_ostream &stream, const Module &module,
+                       ArrayRef<CodeConstant> constants) {
+  StringMap<ArrayRef<char>> bytes;
+  for (const CodeConstant &constant : constants)
+    bytes[constant.symbol] = constant.bytes;
+  std::string text;
+  raw_string_ostream(text) << module;
+  StringRef rest = text;
+  // Each is declared in a line of its own, in this order.
+  for (const GlobalVariable &global : module.globals()) {
+    auto found = bytes.find(global.getName());
+    if (found == bytes.end())
+      continue;
+    std::string start = "\n";
+    raw_string_ostream out(start);
+    global.printAsOperand(out, /*PrintType=*/false);
+    out << " = ";
+    size_t place = rest.find(start);
+    assert(place != StringRef::npos && "a module's text has its globals");
+    stream << rest.take_front(place) << start
+           << (global.hasHiddenVisibility() ? "hidden " : "") << "constant ["
+           << found->second.size() << " x i8] c\"";
+    writeQuoted(stream, found->second);
+    stream << "\", align " << LargeConstants::alignment;
+    rest = rest.drop_front(rest.find('\n', place + 1));
+  }
+  stream << rest;
 }

@@ -4,6 +4,7 @@
 #define NUMERA_LIB_TARGET_LINK_CONSTANTSOBJECT_H
 
 #include "LargeConstants.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,6 +33,12 @@ llvm::Error writeObject(llvm::raw_ostream &stream, const llvm::Triple &triple,
 /// Writes the same as text of assembly, which goes behind that of code.
 void writeAssembly(llvm::raw_ostream &stream, const llvm::Triple &triple,
                    llvm::ArrayRef<CodeConstant> constants);
+
+/// Writes a module that declares the constants as text of LLVM that defines
+/// them, as arrays of bytes: LLVM's writer would keep an object in memory for
+/// each number that occurs.
+void writeLLVM(llvm::raw_ostream &stream, const llvm::Module &module,
+               llvm::ArrayRef<CodeConstant> constants);
 
 } // namespace numera
 

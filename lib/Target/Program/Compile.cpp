@@ -66,16 +66,15 @@ public:
       : lowered(lowered), registry(registry), options(options), caller(caller),
         program(program) {}
 
-  /// `takesConstants`: large ones are put into the file by what writes it, or
-  /// into memory. In an object that is linked with others, their symbols are as
-  /// unlike those as the first entry's is.
-  Error prepare(bool isWhole, bool takesConstants) {
+  /// Large constants are put into the file by what writes it, or into memory.
+  /// In an object that is linked with others, their symbols are as unlike those
+  /// as the first entry's is.
+  Error prepare(bool isWhole) {
     std::string prefix = "numera.constant.";
     if (isWhole)
       prefix =
           entrySymbol(program.metadata.functions.front().name) + ".constant.";
-    if (takesConstants)
-      large.emplace(lowered, /*isLinked=*/caller != Caller::Process, prefix);
+    large.emplace(lowered, /*isLinked=*/caller != Caller::Process, prefix);
     Expected<Machines> created = createMachines(options);
     if (!created)
       return created.takeError();
@@ -116,8 +115,7 @@ public:
     if (Error error = linkHost(*program.module))
       return error;
     setTarget(*program.module, *program.machine);
-    if (large)
-      program.linked = large->constants().vec();
+    program.linked = large->constants().vec();
     return Error::success();
   }
 
@@ -415,14 +413,13 @@ static Expected<Compiled> begin(ArrayRef<FunctionSignature> functions,
 Expected<Compiled> numera::compileModule(mlir::ModuleOp lowered,
                                          ArrayRef<FunctionSignature> functions,
                                          const Registry &registry,
-                                         const CPUOptions &options,
-                                         bool takesConstants) {
+                                         const CPUOptions &options) {
   Expected<Compiled> program = begin(functions, options);
   if (!program)
     return program;
   ProgramCompiler compiler(lowered, registry, options, Caller::Library,
                            *program);
-  if (Error error = compiler.prepare(/*isWhole=*/true, takesConstants))
+  if (Error error = compiler.prepare(/*isWhole=*/true))
     return std::move(error);
   if (Error error = compiler.finishWhole())
     return std::move(error);
@@ -436,8 +433,7 @@ Expected<ObjectCode> numera::compileObjects(
   if (!program)
     return program.takeError();
   ProgramCompiler compiler(lowered, registry, options, caller, *program);
-  if (Error error =
-          compiler.prepare(/*isWhole=*/false, /*takesConstants=*/true))
+  if (Error error = compiler.prepare(/*isWhole=*/false))
     return std::move(error);
   if (Error error = checkNative(*program))
     return std::move(error);

@@ -14,11 +14,11 @@
 
 namespace numera {
 
-/// A shared object's code as one module. `takesConstants`: large constants are
-/// in `linked` of the result.
-llvm::Expected<Compiled> compileModule(
-    mlir::ModuleOp lowered, llvm::ArrayRef<FunctionSignature> functions,
-    const Registry &registry, const CPUOptions &options, bool takesConstants);
+/// A shared object's code as one module, without the large constants.
+llvm::Expected<Compiled>
+compileModule(mlir::ModuleOp lowered,
+              llvm::ArrayRef<FunctionSignature> functions,
+              const Registry &registry, const CPUOptions &options);
 
 /// The code as objects for this machine's architecture. Those that have been
 /// made before may come from where they were kept (CodeCache.h).

@@ -25,12 +25,11 @@ Error numera::emitLLVM(mlir::ModuleOp lowered,
                        const Registry &registry, const CPUOptions &options,
                        StringRef path) {
   Expected<Compiled> program =
-      compileModule(lowered, functions, registry, options,
-                    /*takesConstants=*/false);
+      compileModule(lowered, functions, registry, options);
   if (!program)
     return program.takeError();
   return writeFile(path, [&](raw_pwrite_stream &stream) {
-    program->module->print(stream, nullptr);
+    writeLLVM(stream, *program->module, program->linked);
     return Error::success();
   });
 }
@@ -40,8 +39,7 @@ Error numera::emitAssembly(mlir::ModuleOp lowered,
                            const Registry &registry, const CPUOptions &options,
                            StringRef path) {
   Expected<Compiled> program =
-      compileModule(lowered, functions, registry, options,
-                    /*takesConstants=*/true);
+      compileModule(lowered, functions, registry, options);
   if (!program)
     return program.takeError();
   StepScope step(options.times, "generate");
@@ -58,8 +56,7 @@ Error numera::emitObject(mlir::ModuleOp lowered,
                          const Registry &registry, const CPUOptions &options,
                          StringRef path) {
   Expected<Compiled> program =
-      compileModule(lowered, functions, registry, options,
-                    /*takesConstants=*/true);
+      compileModule(lowered, functions, registry, options);
   if (!program)
     return program.takeError();
   StepScope step(options.times, "generate");
