@@ -14,7 +14,7 @@ functions on whole matrices are a CPU's, and nvptx refuses them by name.
 
 That for 64-bit Arm (../arm) runs a program on both machines and compares. In its
 list is what runs a program without a library in machine code; not the test windows,
-whose steps on f32 give the machine's NaN. In continuous integration a fifth of
+whose steps on f32 give the machine's NaN. In continuous integration a tenth of
 the GPU's tests and of these have their turn, whatever turn they have of themselves
 (test/lit.cfg.py).
 """
@@ -55,7 +55,7 @@ FOLDERS = {"nvptx": "mirror", "arm": "arm"}
 def tests_of(machine):
     tests = {"nvptx": GPU, "arm": ARM}[machine]
     turn = os.environ.get("NUMERA_TURN")
-    return set(tests if turn is None else tests[int(turn) % 5::5])
+    return set(tests if turn is None else tests[int(turn) % 10::10])
 
 
 class Format(lit.formats.ShTest):
