@@ -11,8 +11,6 @@
 #include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
-#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -77,12 +75,12 @@ static void addBufferization(OpPassManager &passes) {
 static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(createNumeraLowerShapes());
   passes.addPass(memref::createExpandStridedMetadataPass());
-  passes.addPass(createConvertVectorToSCFPass());
+  passes.addPass(createNumeraConvertVectors({/*to=*/"loops"}));
   passes.addPass(createLowerAffinePass());
   passes.addPass(createConvertMathToFuncs()); // powers of integers
   passes.addPass(createSCFToControlFlowPass());
   // Casts of shape, transfers: what the pass below has no patterns for.
-  passes.addPass(createConvertVectorToLLVMPass());
+  passes.addPass(createNumeraConvertVectors({/*to=*/"llvm"}));
   passes.addPass(createConvertToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCanonicalizerPass());

@@ -8,8 +8,6 @@
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
-#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -26,13 +24,14 @@ namespace numera {
 static void addLoweringToLLVM(OpPassManager &passes) {
   passes.addPass(createNumeraLowerShapes());
   passes.addPass(memref::createExpandStridedMetadataPass());
-  passes.addPass(createConvertVectorToSCFPass());
+  passes.addPass(createNumeraConvertVectors({/*to=*/"loops"}));
   passes.addPass(createLowerAffinePass());
   passes.addPass(createSCFToControlFlowPass());
   OpPassManager &kernels = passes.nest<gpu::GPUModuleOp>();
   kernels.addPass(createConvertGpuOpsToNVVMOps());
   kernels.addPass(createReconcileUnrealizedCastsPass());
-  passes.addNestedPass<func::FuncOp>(createConvertVectorToLLVMPass());
+  passes.addNestedPass<func::FuncOp>(
+      createNumeraConvertVectors({/*to=*/"llvm"}));
   passes.addPass(createNumeraOffload());
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCanonicalizerPass());
