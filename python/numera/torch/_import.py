@@ -12,6 +12,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
 
 from numera._errors import Error
+from numera.torch._archives import as_data
 from numera.torch._constants import decomposed
 from numera.torch._decompositions import table
 from numera.torch._factors import without_checks
@@ -60,8 +61,11 @@ def _load(path: str) -> ExportedProgram:
 
     log.addFilter(keep)
     try:
-        return torch.export.load(path)
+        with as_data() as refused:
+            return torch.export.load(path)
     except Exception as error:  # noqa: BLE001 - torch raises any kind
+        if refused:
+            raise Error(f"{path}: {refused[0]}") from None
         unknown = re.search(r"failed to resolve (torch\.ops\.[\w.]+)", str(faults))
         if unknown:
             raise Error(
