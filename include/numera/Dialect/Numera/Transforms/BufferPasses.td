@@ -194,7 +194,8 @@ def NumeraVerifyShapes : Pass<"numera-verify-shapes"> {
     `tensor.expand_shape` and `tensor.insert_slice`, which have no such
     interface, get some, the last one as early in its block as it can be: an
     offset of it comes from behind it, lest something is computed into the slice
-    before.
+    before. So do `tensor.parallel_insert_slice`, loads, stores and transfers of
+    vectors, and divisions of integers that a divisor could have no quotient in.
 
     For example,
 

@@ -4,6 +4,7 @@
 // of its time for: it prints the operation into each message, and asks at run
 // time for sizes that are known. Some operations of tensors have none there.
 
+#include "VerifyIndices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -269,6 +270,7 @@ void Assertions::add(tensor::ExpandShapeOp expand) {
 namespace {
 struct VerifyShapesPass : impl::NumeraVerifyShapesBase<VerifyShapesPass> {
   void runOnOperation() override {
+    verifyIndices(getOperation());
     SmallVector<RuntimeVerifiableOpInterface> work;
     getOperation()->walk([&](RuntimeVerifiableOpInterface op) {
       if (!isVerified(op))
