@@ -89,6 +89,13 @@ def _need(*packages: str) -> None:
 
 
 def _write(path: pathlib.Path, content: bytes) -> None:
+    try:
+        _replace(path, content)
+    except OSError as error:
+        raise Error(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _replace(path: pathlib.Path, content: bytes) -> None:
     """Completely or not at all; into the file of a link, a device or a pipe."""
     from numera.study._output import is_stream
 

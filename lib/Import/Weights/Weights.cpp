@@ -104,6 +104,19 @@ ElementsAttr WeightLoader::fromBytes(Operation *op, StringRef name,
   return SharedElements::of(type.getContext()).create(type, std::move(copy));
 }
 
+/// True if a link leads out of the folder that the file is named in.
+static bool leavesFolder(StringRef file) {
+  namespace path = llvm::sys::path;
+  StringRef folder = path::parent_path(file);
+  llvm::SmallString<256> root, real;
+  if (llvm::sys::fs::real_path(folder.empty() ? "." : folder, root) ||
+      llvm::sys::fs::real_path(file, real))
+    return false; // who opens it says so
+  return std::mismatch(path::begin(root), path::end(root), path::begin(real),
+                       path::end(real))
+             .first != path::end(root);
+}
+
 const Safetensors *WeightLoader::open(Operation *op, StringRef name) {
   if (file)
     return &*file;
@@ -112,6 +125,11 @@ const Safetensors *WeightLoader::open(Operation *op, StringRef name) {
     if (isBeside)
       error << ", and there is no " << path << " beside it";
     error << "; give the file with --safetensors";
+    return nullptr;
+  }
+  if (isBeside && leavesFolder(path)) {
+    op->emitError(path) << " beside the model is a link to another folder; "
+                           "name it with --safetensors";
     return nullptr;
   }
   llvm::Expected<Safetensors> opened = Safetensors::open(path);

@@ -107,7 +107,9 @@ static std::string runPython(StringRef python) {
 }
 
 static void examinePython(std::vector<Finding> &findings) {
-  ErrorOr<std::string> python = sys::findProgramByName("python3");
+  const char *named = std::getenv("NUMERA_PYTHON");
+  ErrorOr<std::string> python =
+      sys::findProgramByName(named && *named ? named : "python3");
   Finding package = {"Python package",
                      false,
                      python ? "not installed for " + *python : "no python3",
