@@ -7,6 +7,7 @@
 #include "Options.h"
 #include "numera/Target/Driver/Emit.h"
 #include "numera/Target/Support/Cancel.h"
+#include "numera/Target/Support/NullFault.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
@@ -44,6 +45,7 @@ void numeraEndWithoutMemory(const char *line) {
   lastLength = text.size();
   lastLine = strdup(text.c_str());
   std::set_new_handler(endWithoutMemory);
+  endAtNullFault(endWithoutMemory);
   install_bad_alloc_error_handler(
       [](void *, const char *, bool) { endWithoutMemory(); });
   // Of LLVM's own errors, that a thread has no memory for its stack.

@@ -130,7 +130,7 @@ def test_limits(tmp_path):
     )
     assert sweep("--formats", "bf16", "--no-libraries", "--max-time", 600, "--max-memory", 8000).returncode == 0
     # Whatever finds no memory first: Python, NumPy or the compiler.
-    for most in (1, 10, 25, 60):
+    for most in (1, 10, 25, 60, 90):
         small = sweep("--formats", "bf16", "--max-memory", most)
         assert (small.returncode, small.stdout) == (1, "")
         line = rf"numera: error: out of memory: --max-memory is {most} MiB( \(\w+: .*\))?\n"

@@ -2,6 +2,8 @@
 
 #include "Limits.h"
 
+#include "numera/Target/Support/NullFault.h"
+
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 
@@ -97,12 +99,14 @@ int numera::setLimits(const Limits &limits) {
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, *limits.memory << 20);
     if (setrlimit(RLIMIT_DATA, &limit) != 0)
       return fail(Twine("cannot limit memory: ") + strerror(errno));
+    sys::SetInterruptFunction(nullptr); // LLVM's handlers are installed first
+    endAtNullFault(endWithoutMemory);
   }
   if (limits.time) {
     snprintf(timeLine, sizeof timeLine,
              "numera: error: not done after %llu s, which --max-time is\n",
              static_cast<unsigned long long>(*limits.time));
-    sys::SetInterruptFunction(nullptr); // installs the handlers now
+    sys::SetInterruptFunction(nullptr); // installs LLVM's handlers now
     struct sigaction action{};
     action.sa_handler = endOfTime;
     sigemptyset(&action.sa_mask);
