@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "Arrays.h"
+#include "Support/CommandLine.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -98,7 +99,7 @@ static bool isFileName(StringRef name) {
   // With its ending and that of the temporary file beside it, a name has to
   // stay below 256 bytes.
   return !name.empty() && name != "." && name != ".." && name.size() <= 200 &&
-         !name.contains('/') && !name.contains('\0');
+         !name.contains('/') && printable(name) == name;
 }
 
 std::vector<std::string>

@@ -2,6 +2,7 @@
 
 #include "RunReport.h"
 #include "DataSet.h"
+#include "Support/CommandLine.h"
 #include "Support/ModelFlags.h"
 #include "Support/StepReport.h"
 
@@ -165,7 +166,8 @@ void numera::printText(const RunReport &report, raw_ostream &stream) {
     stream << describe(rule) << '\n';
   printUsesText(metadata.libraryUses, stream);
   for (const OutputReport &output : report.outputs) {
-    stream << output.name << ' ' << printDimensions(output.shape) << '\n';
+    stream << printable(output.name) << ' ' << printDimensions(output.shape)
+           << '\n';
     if (output.comparison)
       printComparison(*output.comparison, stream);
     stream << "  NaN             " << output.nan << '\n';

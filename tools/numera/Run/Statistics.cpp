@@ -2,6 +2,7 @@
 
 #include "Statistics.h"
 
+#include "Support/CommandLine.h"
 #include "Support/Reproducer.h"
 
 #include "numera/Runtime/Progress.h"
@@ -121,7 +122,7 @@ void numera::printStatistics(const Statistics &statistics,
     for (auto [kind, count] : enumerate(each.flags))
       row.push_back(each.operation.known >> kind & 1 ? std::to_string(count)
                                                      : "?");
-    row.push_back(each.operation.name);
+    row.push_back(printable(each.operation.name));
     rows.push_back(std::move(row));
   }
   printTable(rows, 2, stream);
@@ -130,7 +131,7 @@ void numera::printStatistics(const Statistics &statistics,
   rows = {{"tensor", "made by", "format", "elements", "saturated", "to zero",
            "least scale", "greatest", "wasted bits", ""}};
   for (const TensorStatistics &each : statistics.tensors)
-    rows.push_back({each.name, each.operation, each.format,
+    rows.push_back({printable(each.name), each.operation, each.format,
                     std::to_string(each.count),
                     share(each.saturated, each.count),
                     share(each.zeros, each.count), figure(each.least),
@@ -154,11 +155,11 @@ void numera::printLayers(const LayerCollector &layers, raw_ostream &stream) {
   for (auto [i, row] : enumerate(layers.getRows())) {
     const LayerErrors &found = layers[i];
     rows.push_back(
-        {row.name, row.operation, row.format, std::to_string(found.count),
-         decibels(layers.sqnrOfInputs(i)), decibels(found.own.sqnr()),
-         decibels(found.all.sqnr()), figure(found.own.largestUlps),
-         share(found.overflow, found.count), share(found.zeros, found.count),
-         ""});
+        {printable(row.name), row.operation, row.format,
+         std::to_string(found.count), decibels(layers.sqnrOfInputs(i)),
+         decibels(found.own.sqnr()), decibels(found.all.sqnr()),
+         figure(found.own.largestUlps), share(found.overflow, found.count),
+         share(found.zeros, found.count), ""});
   }
   if (rows.size() > 1)
     printTable(rows, 3, stream);

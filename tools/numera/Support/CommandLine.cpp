@@ -11,13 +11,21 @@
 using namespace llvm;
 using namespace numera;
 
+std::string numera::printable(StringRef name) {
+  std::string text = name.str();
+  for (char &letter : text)
+    if (uint8_t(letter) < ' ' || letter == '\x7f')
+      letter = '?';
+  return text;
+}
+
 int numera::fail(const Twine &message) {
   std::string line = message.str();
   // Messages of the system and of libraries may span lines.
   while (!line.empty() && isSpace(line.back()))
     line.pop_back();
   llvm::replace(line, '\n', ' ');
-  errs() << "numera: error: " << line << '\n';
+  errs() << "numera: error: " << printable(line) << '\n';
   return 1;
 }
 

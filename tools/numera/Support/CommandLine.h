@@ -23,6 +23,10 @@ namespace numera {
 /// status.
 int fail(const llvm::Twine &message);
 
+/// A name of a model, for a terminal: with `?` in place of control characters,
+/// which could move its cursor.
+std::string printable(llvm::StringRef name);
+
 /// An option and where its value goes. A bool is a switch; a list takes the
 /// option as often as it comes, everything else keeps the last one.
 struct Flag {
