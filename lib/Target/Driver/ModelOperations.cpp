@@ -98,6 +98,13 @@ static bool leavesModel(Operation *op) {
          (cast && !isOfSigns(cast)) || (global && global.isExternal());
 }
 
+/// True for an operation that takes memory for other memory, of another type or
+/// size: nothing would know how much there is.
+static bool takesForOther(Operation *op) {
+  return isa<memref::ReinterpretCastOp, memref::ViewOp,
+             memref::ExtractStridedMetadataOp>(op);
+}
+
 /// True for a vector of truths or other parts of bytes that is read from memory
 /// or written there: LLVM packs them, and tensors have a byte for each.
 static bool movesBits(Operation *op) {
@@ -131,6 +138,11 @@ static LogicalResult checkOperation(Operation *op) {
     return op->emitError("'")
            << op->getName() << "' makes or takes an address, or names memory "
            << "that is not the model's; expected operations that compute";
+  if (takesForOther(op))
+    return op->emitError("'")
+           << op->getName() << "' takes memory for other memory; expected "
+           << "memref.subview, cast, expand_shape or collapse_shape, which are "
+           << "checked";
   if (isa<vector::PrintOp>(op))
     return op->emitError("'") << op->getName()
                               << "' prints, which programs do not; return the "

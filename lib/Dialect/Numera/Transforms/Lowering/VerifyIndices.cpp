@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 #include "VerifyIndices.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -22,6 +24,8 @@ public:
   void add(tensor::ParallelInsertSliceOp insert);
   void add(VectorTransferOpInterface transfer);
   void addOfVector(Value memory, ValueRange indices, VectorType type);
+  void addOfAffine(Value memory, AffineMap map, ValueRange operands,
+                   Type moved);
   void addOfDivision(Value x, Value y, bool isSigned);
 
 private:
@@ -127,6 +131,18 @@ void Checks::addOfVector(Value memory, ValueRange indices, VectorType type) {
             i < first ? 1 : type.getDimSize(unsigned(i - first)));
 }
 
+void Checks::addOfAffine(Value memory, AffineMap map, ValueRange operands,
+                         Type moved) {
+  auto indices = affine::expandAffineMap(builder, loc, map, operands);
+  if (!indices)
+    return;
+  auto vector = dyn_cast<VectorType>(moved);
+  if (vector)
+    addOfVector(memory, *indices, vector);
+  for (size_t i = 0; !vector && i < indices->size(); ++i)
+    require(memory, int64_t(i), (*indices)[i], 1);
+}
+
 /// Of integers in any order of bits: the quotient is one of them.
 void Checks::addOfDivision(Value x, Value y, bool isSigned) {
   using enum arith::CmpIPredicate;
@@ -159,6 +175,15 @@ void verifyIndices(Operation *root) {
     llvm::TypeSwitch<Operation *>(op)
         .Case<tensor::ParallelInsertSliceOp, VectorTransferOpInterface>(
             [&](auto each) { checks.add(each); })
+        .Case([&](affine::AffineReadOpInterface read) {
+          checks.addOfAffine(read.getMemRef(), read.getAffineMap(),
+                             read.getMapOperands(), read.getValue().getType());
+        })
+        .Case([&](affine::AffineWriteOpInterface write) {
+          checks.addOfAffine(write.getMemRef(), write.getAffineMap(),
+                             write.getMapOperands(),
+                             write.getValueToStore().getType());
+        })
         .Case([&](vector::LoadOp load) {
           checks.addOfVector(load.getBase(), load.getIndices(),
                              load.getVectorType());
