@@ -37,13 +37,16 @@ static int show(const Registry &registry, ArrayRef<std::string> names,
   std::vector<PlottedFormat> formats;
   for (const std::string &name : names) {
     std::string error;
-    Format format = registry.lookupFormat(name, error);
+    ScaledFormat scaled = registry.lookupScaledFormat(name, error);
+    Format format = scaled          ? scaled.element
+                    : error.empty() ? registry.lookupFormat(name, error)
+                                    : Format();
     if (!format)
       return fail(error);
     if (!format.getFamily().hasArithmetic())
       return fail("format '" + name +
                   "' is opaque: only its library defines its values");
-    formats.push_back({name, format});
+    formats.push_back({name, format, scaled});
   }
   bool isText = flags.picture == "text";
   if (!flags.picture.empty() && formats.size() > mostPlotted)

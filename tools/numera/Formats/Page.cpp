@@ -42,8 +42,12 @@ std::string numera::pageOf(const RegistryEntries &registry,
   auto [second, last] = rest.rsplit('%');
   std::string name = escapedForHTML(plotted.name);
   out << first << name << second << name << last << "<table>\n";
-  printFormatDescription(registry, plotted.format, plotted.name,
-                         /*asJSON=*/false, description);
+  if (plotted.scaled)
+    printScaledDescription(registry, plotted.scaled, plotted.name,
+                           /*asJSON=*/false, description);
+  else
+    printFormatDescription(registry, plotted.format, plotted.name,
+                           /*asJSON=*/false, description);
   constexpr size_t keyWidth = 21; // Description::line
   for (StringRef line : split(described, '\n'))
     if (!line.empty())
@@ -55,7 +59,9 @@ std::string numera::pageOf(const RegistryEntries &registry,
     std::string table;
     raw_string_ostream stream(table);
     printFormatTable(plotted.format, /*asJSON=*/false, stream);
-    out << "<h2>Codes</h2>\n<pre>\n" << escapedForHTML(table) << "</pre>\n";
+    out << "<h2>" << (plotted.scaled ? "Codes of elements" : "Codes")
+        << "</h2>\n<pre>\n"
+        << escapedForHTML(table) << "</pre>\n";
   }
   out << "</body>\n</html>\n";
   return page;

@@ -104,7 +104,7 @@ static std::string shorten(StringRef name) {
 Picture::Picture(ArrayRef<PlottedFormat> formats) {
   double low = 1e9, high = -1e9, bits = 1;
   for (auto [index, plotted] : enumerate(formats)) {
-    lines.push_back({plotted.name,
+    lines.push_back({plotted.label(),
                      colours[index % std::size(colours)],
                      index >= std::size(colours),
                      precisionSteps(plotted.format),

@@ -7,12 +7,16 @@
 #define NUMERA_TOOLS_FORMATS_PLOT_H
 
 #include "numera/Registry/Formats/Format.h"
+#include "numera/Registry/Scaling/Scaling.h"
 
 namespace numera {
 
 struct PlottedFormat {
   std::string name;
-  Format format; ///< with arithmetic
+  Format format; ///< with arithmetic; of a scaled format, its elements'
+  ScaledFormat scaled = {};
+
+  std::string label() const { return scaled ? name + " elements" : name; }
 };
 
 /// More lines than that nobody tells apart.

@@ -45,8 +45,12 @@ void numera::printRanges(const RegistryEntries &registry,
   if (asJSON) {
     stream << "[\n";
     for (auto [index, plotted] : enumerate(formats)) {
-      printFormatDescription(registry, plotted.format, plotted.name,
-                             /*asJSON=*/true, stream);
+      if (plotted.scaled)
+        printScaledDescription(registry, plotted.scaled, plotted.name,
+                               /*asJSON=*/true, stream);
+      else
+        printFormatDescription(registry, plotted.format, plotted.name,
+                               /*asJSON=*/true, stream);
       stream << (index + 1 < formats.size() ? ",\n" : "");
     }
     stream << "]\n";
@@ -58,7 +62,7 @@ void numera::printRanges(const RegistryEntries &registry,
   for (const PlottedFormat &plotted : formats) {
     FormatFacts facts = factsOf(registry, plotted.format);
     rows.push_back(
-        {plotted.name, std::to_string(plotted.format.width()),
+        {plotted.label(), std::to_string(plotted.format.width()),
          printValue(facts.smallest), printValue(facts.smallestNormal),
          printValue(facts.largest), printValue(facts.lowest),
          printValue(facts.epsilon), formatv("{0:f1}", facts.decades),

@@ -44,7 +44,7 @@ static void draw(const PlottedFormat &plotted, ArrayRef<PrecisionStep> steps,
     bits.push_back(bitsIn(steps, columns, column));
     most = std::max(most, bits.back().value_or(0));
   }
-  stream << plotted.name << ": significant bits\n";
+  stream << plotted.label() << ": significant bits\n";
   auto top = size_t(std::lround(most));
   size_t step = std::max<size_t>(1, (top + mostRows - 1) / mostRows);
   for (size_t level = top; level > 0; level -= std::min(level, step)) {
