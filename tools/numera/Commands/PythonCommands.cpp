@@ -37,6 +37,9 @@ if not sys.path[0]:
     del sys.path[0]
 try:
     from numera.study._command import main
+except KeyboardInterrupt:
+    print("numera: interrupted", file=sys.stderr)
+    sys.exit(130)
 except ImportError as error:
     name = (error.name or "numera").partition(".")[0]
     missing = ("pip install the folder of Numera's sources, or its wheel"
