@@ -4,7 +4,9 @@ sympy evaluate sizes, loads machine code, and calls any function below ``torch``
 
 from __future__ import annotations
 
+import builtins
 import importlib
+import json
 import keyword
 import math
 import operator
@@ -18,7 +20,7 @@ from unittest import mock
 
 import sympy
 import torch
-from torch._export.serde import serialize
+from torch._export.serde import schema, serialize
 from torch._ops import HigherOrderOperator, OpOverload
 from torch.export.pt2_archive import _package
 from torch.export.pt2_archive.constants import SAMPLE_INPUTS_DIR
@@ -32,7 +34,7 @@ _lock = threading.Lock()
 _refused: list[str] = []
 _TOKEN = re.compile(
     r"\s*(?:(?P<name>[A-Za-z_]\w*)(?P<call>\s*\()?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])"
-    r"|'[\w.+-]*'|\*\*|//|[<>=!]=|[-+*/%()<>=,&|~])"
+    r"|'\w*'|'[-+\d][-+\d.e]*'|\*\*|//|[<>=!]=|[-+*/%()<>=,&|~])"
 )
 _CALLS = (
     *("Abs", "Add", "And", "Equality", "Float", "GreaterThan", "Integer", "LessThan"),
@@ -41,6 +43,12 @@ _CALLS = (
     *("floor", "log", "sqrt"),
 )
 """What sympy writes sizes with, beside the functions of PyTorch's reader."""
+_EFFECTS = (
+    *("aten::save", "aten::from_file", "aten::_print", "aten::warn", "print"),
+    *("call_torchbind", "aoti_call_delegate", "executorch_call_delegate", "flat_apply"),
+    *("triton_kernel_wrapper_functional", "triton_kernel_wrapper_mutation"),
+)
+"""Operators of PyTorch that read or write files, print, or call what they are given."""
 _WORDS = ("and", "or", "not", "True", "False")
 
 
@@ -56,6 +64,7 @@ def as_data() -> Iterator[list[str]]:
         (_package.PT2ArchiveReader, "read_bytes", _without_samples()),
         (sympy, "sympify", _sizes_alone(sympy.sympify)),
         (_pytree, "importlib", SimpleNamespace(import_module=_import_builtins)),
+        (serialize, "_bytes_to_dataclass", _names_alone(serialize._bytes_to_dataclass)),
         (serialize.GraphModuleDeserializer, "deserialize_operator", _operators_alone()),
     ]
     with _lock, ExitStack() as stack:
@@ -118,22 +127,70 @@ def _sizes_alone(sympify: Any) -> Any:
 
 
 def _check_size(text: str, known: Any) -> None:
-    """Symbols, numbers, and functions that are known; sympy evaluates the text."""
-    place = 0
+    """Symbols, numbers, and functions that are known; sympy evaluates the text, whose
+    names are Python's as well."""
+    place, follows = 0, False  # whether a parenthesis would call what is in front
     while place < len(text.rstrip()):
         token = _TOKEN.match(text, place)
-        name = token and token["name"]
-        if (
-            not token
-            or "__" in token[0]
-            or name
-            and (
-                (keyword.iskeyword(name) and name not in _WORDS)
-                or (token["call"] and name not in (*_CALLS, *known, *_WORDS))
+        if not token or "__" in token[0]:
+            break
+        word, name = token[0].strip(), token["name"]
+        if word == "(" and follows:
+            break
+        if name and name not in _WORDS and name not in known:
+            if token["call"] and name not in _CALLS:
+                break
+            if keyword.iskeyword(name) or hasattr(builtins, name):
+                break
+        place, follows = token.end(), word[-1].isalnum() or word[-1] in ")'_"
+    else:
+        return
+    raise _error(f"has the size '{text[:40]}', expected symbols and arithmetic")
+
+
+def _names_alone(read: Any) -> Any:
+    """torch.fx writes names into a function's text, which it runs, and guards too."""
+
+    def parse(cls: Any, content: bytes) -> Any:
+        if cls is schema.ExportedProgram:
+            program = json.loads(content)
+            _check_names(program)
+            content = json.dumps({**program, "guards_code": []}).encode()
+        return read(cls, content)
+
+    return parse
+
+
+def _check_names(value: Any) -> None:
+    if isinstance(value, list):
+        for each in value:
+            _check_names(each)
+    if not isinstance(value, dict):
+        return
+    # A dict of arguments has keys of its own, which may be any of these.
+    for key, each in value.items():
+        if key == "in_spec" and isinstance(each, str) and each:
+            _check_arguments(json.loads(each)[1])
+        elif key == "forward_arg_names" and isinstance(each, list):
+            _check_identifiers(each)
+        elif key in ("name", "as_name") and isinstance(each, str):
+            _check_identifiers([each])
+        _check_names(each)
+
+
+def _check_arguments(spec: Any) -> None:
+    """The names of a function's arguments, which are behind those without a name."""
+    children = spec.get("children_spec") or []
+    for named in children[1:]:
+        _check_identifiers(json.loads(named["context"] or "[]") or [])
+
+
+def _check_identifiers(names: Any) -> None:
+    for name in names or []:
+        if not isinstance(name, str) or (name and not name.isidentifier()):
+            raise _error(
+                f"has the name {str(name)[:40]!r}, expected letters and digits"
             )
-        ):
-            raise _error(f"has the size '{text[:40]}', expected symbols and arithmetic")
-        place = token.end()
 
 
 def _operators_alone() -> Any:
@@ -150,6 +207,8 @@ def _operators_alone() -> Any:
             return found  # which nothing registers here
         if not is_operator and not _is_arithmetic(found):
             _no_operator(target)
+        if is_operator and found.name().partition(".")[0] in _EFFECTS:
+            raise _error(f"calls '{target[:60]}', which does not compute")
         return found
 
     return deserialize

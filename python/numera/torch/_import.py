@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from typing import Any, NamedTuple
 
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
+from torch.export.pt2_archive._package import load_pt2
 
 from numera._errors import Error
 from numera.torch._archives import as_data
@@ -32,7 +32,7 @@ def read_exported(path: str) -> tuple[str, dict[str, torch.Tensor]]:
     program = _load(path)
     sizes = _open_sizes(program)
     with without_checks():
-        program = decomposed(program, table())
+        program = _decomposed(path, program)
     for size in sizes:
         size.check(path)
     _check_results(path, program)
@@ -53,20 +53,14 @@ def read_exported(path: str) -> tuple[str, dict[str, torch.Tensor]]:
 
 
 def _load(path: str) -> ExportedProgram:
-    log, faults = logging.getLogger("torch.export"), []
-
-    def keep(record: logging.LogRecord) -> bool:
-        faults.append(str(record.exc_info[1]) if record.exc_info else "")
-        return False  # what went wrong is said in one line, here
-
-    log.addFilter(keep)
     try:
         with as_data() as refused:
-            return torch.export.load(path)
+            return load_pt2(path).exported_programs["model"]
     except Exception as error:  # noqa: BLE001 - torch raises any kind
         if refused:
             raise Error(f"{path}: {refused[0]}") from None
-        unknown = re.search(r"failed to resolve (torch\.ops\.[\w.]+)", str(faults))
+        causes = [error, error.__cause__, error.__context__]
+        unknown = re.search(r"failed to resolve (torch\.ops\.[\w.]+)", str(causes))
         if unknown:
             raise Error(
                 f"{path}: calls '{unknown[1]}', which nothing registers here; in "
@@ -74,8 +68,22 @@ def _load(path: str) -> ExportedProgram:
             ) from None
         reason = str(error).strip().splitlines() or [repr(error)]
         raise Error(f"{path}: not what torch.export.save writes: {reason[0]}") from None
-    finally:
-        log.removeFilter(keep)
+
+
+def _decomposed(path: str, program: ExportedProgram) -> ExportedProgram:
+    try:
+        return decomposed(program, table())
+    except Error:
+        raise
+    except (
+        AssertionError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        reason = str(error).strip().splitlines() or [repr(error)]
+        raise Error(f"{path}: PyTorch cannot decompose it: {reason[0]}") from None
 
 
 class _Size(NamedTuple):
