@@ -11,7 +11,6 @@
 #include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -66,8 +65,15 @@ static void addBufferization(OpPassManager &passes) {
   passes.addPass(bufferization::createEmptyTensorEliminationPass());
   passes.addPass(bufferization::createOneShotBufferizePass(options));
   passes.addPass(createCanonicalizerPass());
-  bufferization::BufferDeallocationPipelineOptions deallocation;
-  bufferization::buildBufferDeallocationPipeline(passes, deallocation);
+  passes.addPass(memref::createExpandReallocPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createNumeraSplitDeallocations());
+  passes.addPass(bufferization::createBufferDeallocationSimplificationPass());
+  passes.addPass(bufferization::createLowerDeallocationsPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createCanonicalizerPass());
   // A returned argument is cloned: its copy is memref's.
   passes.addPass(createConvertBufferizationToMemRefPass());
 }

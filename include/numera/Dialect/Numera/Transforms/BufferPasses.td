@@ -142,6 +142,47 @@ def NumeraDestinations : Pass<"numera-destinations", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NumeraSplitDeallocations : Pass<"numera-split-deallocations"> {
+  let summary = "free each buffer by an operation of its own";
+  let description = [{
+    *Before:* `bufferization.dealloc`, as `ownership-based-buffer-deallocation`
+    leaves it at the end of a block.
+    *After:* one that only frees buffers which `memref.alloc` has allocated,
+    each once and whatever happens, is `memref.dealloc` of each. All others stay.
+
+    `buffer-deallocation-simplification` does the same, but compares each buffer
+    with each other.
+
+    For example,
+
+    ```mlir
+    // numera-opt --numera-split-deallocations
+    func.func @f(%x: memref<8xf32>) {
+      %true = arith.constant true
+      %0 = memref.alloc() : memref<8xf32>
+      %1 = memref.alloc() : memref<8xf32>
+      linalg.exp ins(%x : memref<8xf32>) outs(%0 : memref<8xf32>)
+      linalg.exp ins(%0 : memref<8xf32>) outs(%1 : memref<8xf32>)
+      bufferization.dealloc (%0, %1 : memref<8xf32>, memref<8xf32>) if (%true, %true)
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arg0: memref<8xf32>) {
+      // …
+      linalg.exp ins(%alloc : memref<8xf32>) outs(%alloc_0 : memref<8xf32>)
+      memref.dealloc %alloc : memref<8xf32>
+      memref.dealloc %alloc_0 : memref<8xf32>
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def NumeraReleaseBuffers : Pass<"numera-release-buffers"> {
   let summary = "let buffers live from their first use to their last";
   let description = [{
