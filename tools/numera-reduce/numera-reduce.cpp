@@ -4,6 +4,7 @@
 // which a script still finds a fault.
 
 #include "../PluginOption.h"
+#include "ReduceFunctions.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "numera/InitAll.h"
@@ -32,6 +33,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry dialects;
   numera::registerAll(dialects);
   numera::registerAllPasses();
+  numera::registerReduceFunctions();
   mlir::MLIRContext context(dialects);
   // What it tries is often invalid, which is no error of the one who calls it.
   std::string first;
