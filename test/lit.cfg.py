@@ -89,8 +89,12 @@ for tool in ("ptxas", "nvdisasm", "strace", "nvim", "emacs"):
     if shutil.which(tool) and not (tool == "strace" and config.numera_sanitize):
         config.available_features.add(tool)
 with open("/proc/cpuinfo", encoding="utf-8") as cpus:
-    if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(cpus.read().split()):
-        config.available_features.add("avx512")
+    cpu_features = set(cpus.read().split())
+if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= cpu_features:
+    config.available_features.add("avx512")
+# What runs programs for CPUs with AVX-512 elsewhere (test/Emulation/machines).
+if {"avx2", "bmi2", "f16c", "fma"} <= cpu_features:
+    config.available_features.add("x86-64-v3")
 if shutil.which("nvidia-smi"):
     config.available_features.add("cuda")
 
@@ -110,6 +114,8 @@ if config.numera_mirror:
         path = emulated_path
     else:
         config.environment["NUMERA_REAL"] = real
+        config.environment["NUMERA_MIRROR_MACHINE"] = config.numera_mirror
+        config.unsupported = config.numera_mirror == "avx512" and "x86-64-v3" not in config.available_features
     config.environment["PATH"] = os.pathsep.join(
         [os.path.join(mirrors, mirror.FOLDERS[config.numera_mirror]), path])
     config.test_source_root = os.path.join(config.test_source_root, "Execution")

@@ -8,7 +8,6 @@ repeats it. Ways that refuse a program are counted by what they say.
 
 import argparse
 import collections
-import copy
 import os
 import pathlib
 import re
@@ -16,13 +15,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 from generate import generate
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "Emulation" / "arm"))
-import qemu  # noqa: E402
+sys.path.append(str(HERE.parent / "Emulation" / "machines"))
+import machines
 
 # The first is the reference: every operation alone, for a CPU with SSE only.
 WAYS = {
@@ -34,8 +34,10 @@ WAYS = {
     "v4": ["--cpu", "x86-64-v4"],
     "gpu": ["--target", "nvptx"],
 }
-# For 64-bit Arm, whose options are those of the compiler.
+# For CPUs that are emulated, whose options are those of the compiler.
 ARM = {"arm": "aarch64", "arm-n1": "neoverse-n1", "arm-v1": "neoverse-v1"}
+AVX512 = {f"avx512-{cpu.removesuffix('-avx512')}": cpu for cpu in machines.AVX512}
+EMULATED = ARM | AVX512
 NO_SUCH_CPU = re.compile(r"compiled for the CPU .*; this one has no ")
 SPECIAL = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3e38, 65504, 1, -1, 0.5], "f4")
 
@@ -58,8 +60,9 @@ def make_inputs(program, seed, folder):
 
 
 class Case:
-    def __init__(self, seed, folder, ways, python):
+    def __init__(self, seed, folder, ways, python, text=None):
         self.program, self.options, self.configuration = generate(seed)
+        self.text = text or self.program.print()
         self.seed, self.folder, self.ways, self.python = seed, folder, ways, python
         self.arrays = make_inputs(self.program, seed, folder)
         if self.configuration:
@@ -95,24 +98,28 @@ class Case:
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         return self.outputs("python") if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
-    def run_arm(self, way):
-        """Compiled for 64-bit Arm, and run by an emulator of it."""
+    def run_emulated(self, way):
+        """Compiled for another CPU, and called where that is emulated."""
         folder = self.folder / way
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        done = subprocess.run(self.arm_command(way), stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(self.compile_command(way), stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode:
             return f"broke: status {done.returncode}: {done.stderr[:400]}"
-        if message := qemu.link(folder, "f"):
+        cpu = EMULATED[way]
+        if message := machines.assemble(cpu, folder, "f") or machines.link(cpu, folder, "f"):
             return f"broke: {message}"
-        results = qemu.call(folder, "f", list(self.arrays.values()), len(self.program.main.outputs))
+        signature = machines.signature_of(folder, "f")
+        if isinstance(signature, str):
+            return f"broke: {signature}"
+        results = machines.call(cpu, folder, "f", list(self.arrays.values()), len(signature["outputs"]))
         if isinstance(results, str):
             return results
         return {f"output_{i}.npy": result for i, result in enumerate(results)}
 
-    def arm_command(self, way):
+    def compile_command(self, way):
         return ["numera", "compile", str(self.folder / "program.mlir"), *self.options, "--function", "f",
-                "--cpu", ARM[way], "-o", str(self.folder / way / "f.o")]
+                *machines.target(EMULATED[way], self.folder / way, "f")]
 
     def run_split(self):
         """The rows of the batch in two calls; of what has a batch."""
@@ -126,13 +133,11 @@ class Case:
             parts.append(self.run(f"split{i}", WAYS["vectors"], f"part{i}"))
         if any(isinstance(part, str) for part in parts):
             return next(part for part in parts if isinstance(part, str))
-        shapes = self.program.main.shapes()
         joined = {}
-        for i, name in enumerate(self.program.main.outputs):
-            name, batched = f"output_{i}.npy", shapes[name][0] < 0
-            if name in parts[0]:
-                both = [part[name] for part in parts]
-                joined[name] = np.concatenate(both) if batched else both[0]
+        for name in parts[0]:
+            both = [part[name] for part in parts]
+            batched = [array.shape[:1] for array in both] == [(3,), (4,)]
+            joined[name] = np.concatenate(both) if batched else both[0]
         return joined
 
     def splits(self):
@@ -143,13 +148,13 @@ class Case:
     def differs(self, refused=None):
         """The ways that disagree with the first; None if none does. `refused`
         counts those that say that they cannot."""
-        (self.folder / "program.mlir").write_text(self.program.print())
+        (self.folder / "program.mlir").write_text(self.text)
         expected, found = None, []
         for way in self.ways:
             if way == "split" and not self.splits():
                 continue
             result = (self.run_python() if way == "python" else self.run_split() if way == "split"
-                      else self.run_arm(way) if way in ARM else self.run(way, WAYS[way]))
+                      else self.run_emulated(way) if way in EMULATED else self.run(way, WAYS[way]))
             if isinstance(result, str):
                 if result.startswith("broke: "):
                     found.append((way, result))
@@ -174,54 +179,32 @@ def same(a, b):
         a[n].dtype == b[n].dtype and a[n].shape == b[n].shape and a[n].tobytes() == b[n].tobytes() for n in a)
 
 
-def smaller(program):
-    """Programs with one output or one operation less."""
-    outputs = program.main.outputs
-    for name in outputs if len(outputs) > 1 else []:
-        less = copy.deepcopy(program)
-        less.main.outputs.remove(name)
-        yield less
-    for name in reversed(list(program.main.operations)):
-        less = copy.deepcopy(program)
-        f = less.main
-        shape = f.operations.pop(name).shape
-        others = [o for o, s in f.shapes().items() if s == shape]
-        earlier = [o for o in others if o in f.arguments
-                   or list(program.main.operations).index(o) < list(program.main.operations).index(name)]
-        used = any(name in op.uses for op in f.operations.values()) or name in f.outputs
-        if used and not earlier:
-            continue
-        for op in f.operations.values():
-            op.uses = [earlier[-1] if use == name else use for use in op.uses]
-        f.outputs = [o for o in f.outputs if o != name or len(f.outputs) == 1]
-        f.outputs = [earlier[-1] if o == name else o for o in f.outputs]
-        yield less
-
-
-def shrink(case):
-    """Greedily, while the same ways differ."""
-    ways = {way for way, _ in case.differs()}
-    changed = True
-    while changed:
-        changed = False
-        for less in smaller(case.program):
-            before, case.program = case.program, less
-            found = case.differs()
-            if found and ways & {way for way, _ in found}:
-                changed = True
-                break
-            case.program = before
-    return case.differs()
+def shrink(case, found):
+    """Smaller, by numera-reduce, as long as one of the same ways differs."""
+    whole, script = case.folder / "whole.mlir", case.folder / "differs.sh"
+    shutil.copy(case.folder / "program.mlir", whole)
+    again = [sys.executable, str(HERE / "agree.py"), str(case.folder), "--first", str(case.seed), "--program"]
+    ways = ["--ways", ",".join(way for way, _ in found), *(["--python", case.python] if case.python else [])]
+    script.write_text(f'#!/bin/sh\n{shlex.join(again)} "$1" {shlex.join(ways)} > {os.devnull}\n')
+    script.chmod(0o755)
+    smaller = case.folder / "smaller.mlir"
+    done = subprocess.run(["numera-reduce", str(whole), f"--reduce-functions=test={script}", "-o", str(smaller)],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        print(f"  not made smaller: {done.stderr.strip()}")
+        return found
+    case.text = smaller.read_text()
+    return case.differs() or found
 
 
 def report(case, found):
     kept = case.folder.parent / f"failed-{case.seed}"
-    found = shrink(case) or found
+    found = shrink(case, found)
     shutil.rmtree(kept, ignore_errors=True)
     shutil.copytree(case.folder, kept)
     lines = [f"program {case.seed}, {' '.join(case.options)}"]
     for way, how in found:
-        command = (case.arm_command(way) if way in ARM
+        command = (case.compile_command(way) if way in EMULATED
                    else case.command(way, WAYS.get(way, WAYS["vectors"])))
         lines += [f"  {way}: {how}", "    " + shlex.join(command).replace(str(case.folder), str(kept))]
     lines.append(f"  again: {sys.argv[0]} {case.folder.parent} --first {case.seed} --count 1")
@@ -236,12 +219,17 @@ def main():
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--python", help="a Python that has the package numera")
     parser.add_argument("--ways", type=lambda text: text.split(","), help="instead of all, as in v3,arm")
+    parser.add_argument("--program", type=pathlib.Path, help="in place of the first one: a part of it")
     given = parser.parse_args()
-    every = [*WAYS, *(ARM if qemu.EMULATOR else []), *(["python"] if given.python else []), "split"]
+    every = [*WAYS, *(ARM if machines.EMULATOR else []), *(AVX512 if machines.runs_avx512() else []), *(["python"] if given.python else []), "split"]
     if unknown := set(given.ways or []) - set(every):
         parser.error(f"no such way here: {', '.join(sorted(unknown))}; expected {', '.join(every)}")
     ways = [way for way in every if not given.ways or way == "scalar" or way in given.ways]
     os.environ.setdefault("NUMERA_CODE_CACHE", "off")
+    if given.program:
+        with tempfile.TemporaryDirectory() as folder:
+            case = Case(given.first, pathlib.Path(folder), ways, given.python, given.program.read_text())
+            sys.exit(bool(case.differs()))
     refused, failures, done = collections.Counter(), 0, 0
     try:
         for seed in range(given.first, given.first + given.count):

@@ -12,11 +12,11 @@ needs what is not here (scaled-peers: other packages); plugin, which installs
 Numera, and compiles a model for the GPU without running it; and products, since
 functions on whole matrices are a CPU's, and nvptx refuses them by name.
 
-That for 64-bit Arm (../arm) runs a program on both machines and compares. In its
-list is what runs a program without a library in machine code; not the test windows,
-whose steps on f32 give the machine's NaN. In continuous integration a tenth of
-the GPU's tests and of these have their turn, whatever turn they have of themselves
-(test/lit.cfg.py).
+Those for 64-bit Arm and for AVX-512 (../machines) run a program on both machines and
+compare. In their lists is what runs a program without a library in machine code; not
+the test windows, whose steps on f32 give the machine's NaN, on Arm. In continuous
+integration a tenth of each list has its turn, whatever turn these tests have of
+themselves (test/lit.cfg.py).
 """
 import os
 import pathlib
@@ -49,11 +49,19 @@ ARM = """
     scaling-casts sequences signed-codes small-integers stagnation tables
     template-library to-integers tosa training-steps two-libraries unique vectors wide
 """.split()
-FOLDERS = {"nvptx": "mirror", "arm": "arm"}
+# What is more than that of x86, and what computes by its instructions alone.
+AVX512 = ARM + """
+    attention-masks bfloat-instruction channels-last clamps composed-tables
+    deinterleave destinations feed-forward finish flag-counts flag-loops flag-tables
+    half integer-sums max-roi-pool non-max-suppression open-sizes padded products
+    promotion scaled-contractions short-sums single softplus stochastic
+    subnormal-products unsigned vector-steps vector-variants windows
+""".split()
+FOLDERS = {"nvptx": "mirror", "arm": "machines", "avx512": "machines"}
 
 
 def tests_of(machine):
-    tests = {"nvptx": GPU, "arm": ARM}[machine]
+    tests = {"nvptx": GPU, "arm": ARM, "avx512": AVX512}[machine]
     turn = os.environ.get("NUMERA_TURN")
     return set(tests if turn is None else tests[int(turn) % 10::10])
 
