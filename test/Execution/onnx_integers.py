@@ -15,11 +15,11 @@ from onnx import helper, numpy_helper
 TYPES = {"f4": 1, "u1": 2, "i1": 3, "u2": 4, "i2": 5, "i4": 6, "i8": 7, "?": 9, "f2": 10,
          "f8": 11, "u4": 12, "u8": 13}  # fmt: skip
 # Those that NumPy lacks, with the bits: floats first.
-BF16, F8, UINT4, INT4 = 16, 17, 21, 22
+BF16, F8, F8E5M2, UINT4, INT4 = 16, 17, 19, 21, 22
 
 
 def type_of(array):
-    return TYPES[array.dtype.str[1:]]
+    return TYPES[array.dtype.str[1:].replace("b1", "?")]
 
 
 def resized(x, scale, kernel):
@@ -95,6 +95,10 @@ def arithmetic():
         model.output(model.node("ReduceL2", [name, axes], keepdims=0), np.sqrt(total).astype(dtype))
         model.output(model.node("ReduceLogSum", [model.input(abs(x)), axes], keepdims=0),
                      np.log(abs(x).astype("f8").sum(1)).astype(dtype))  # fmt: skip
+    large = np.array([[2**31 - 8, 2**31, 1, 3], [5, 6, 7, 8]])
+    for dtype in "u4", "u8":
+        name, axes = model.input(large.astype(dtype)), model.constant(np.array([1], "i8"))
+        model.output(model.node("ReduceMean", [name, axes], keepdims=0), (large.sum(1) // 4).astype(dtype))
     for dtype in "i1", "i4", "u1", "u8":
         x = (whole % 128 if dtype[0] == "u" else whole).astype(dtype)
         for bias, lambd in (0, 1), (1.5, 2.5), (0.25, 0.5):
@@ -131,6 +135,12 @@ def bits():
     name = model.node("BitCast", [model.input(codes)], to=F8)
     model.output(model.node("Cast", [name], to=1), np.array([0, 1, 448, -1, 2**-9], "f4"))
     model.output(model.node("BitCast", [name], to=TYPES["i1"]), codes.view("i1"))
+    # What overflows is saturated, or NaN or infinity on request.
+    x, one = model.input(np.array([600, np.inf, 1, -1e9], "f4")), model.input(np.array(1, "f4"))
+    for to, saturate, expected in (F8, 1, [0x7E, 0x7E, 0x38, 0xFE]), (F8, 0, [0x7F, 0x7F, 0x38, 0x7F]), \
+            (F8E5M2, 1, [0x61, 0x7B, 0x3C, 0xFB]), (F8E5M2, 0, [0x61, 0x7C, 0x3C, 0xFC]):  # fmt: skip
+        name = model.node("QuantizeLinear", [x, one], output_dtype=to, saturate=saturate)
+        model.output(model.node("BitCast", [name], to=TYPES["u1"]), np.array(expected, "u1"))
     # Of 4 bits, -1 is 15.
     x = np.array([0, 7, 8, 15], "i4")
     name = model.node("Cast", [model.input(x)], to=UINT4)
@@ -159,7 +169,26 @@ def blocks():
     return model
 
 
+def loops():
+    """While the largest number is below a limit, with and without a count of steps."""
+    model = Model()
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Add", ["a", "a"], ["b"]), helper.make_node("ReduceMax", ["b"], ["m"], keepdims=0),
+         helper.make_node("Less", ["m", "limit"], ["on"])], "body",
+        [info("i", TYPES["i8"], []), info("c", TYPES["?"], []), info("a", TYPES["i8"], [3])],
+        [info("on", TYPES["?"], []), info("b", TYPES["i8"], [3])])  # fmt: skip
+    x = np.array([1, 2, 3], "i8")
+    model.constants.append(numpy_helper.from_array(np.array(1000, "i8"), "limit"))
+    true, three = model.input(np.array(True)), model.input(np.array(3, "i8"))
+    for steps, condition, expected in ("", true, 512), (three, true, 8), (three, "", 8):
+        name = model.node("Loop", [steps, condition, model.input(x)], body=body)
+        model.output(name, x * expected)
+    return model
+
+
 def main(folder):
+    print(f"loops: {loops().run(folder, 16)} numbers, the same")
     print(f"arithmetic: {arithmetic().run(folder, 18)} numbers, the same")
     print(f"bits: {bits().run(folder, 26)} numbers, the same")
     print(f"blocks: {blocks().run(folder, 21)} numbers, the same")

@@ -113,8 +113,9 @@ static Value withinRange(LocBuilder &b, Value x, int64_t to) {
 }
 
 /// Numbers, rounded where they become integers, as what they are stored as:
-/// saturated.
-static Tensor stored(Emitter &emit, const Tensor &x, int64_t dataType) {
+/// saturated, but for floats of 8 bits on request.
+static Tensor stored(Emitter &emit, const Tensor &x, int64_t dataType,
+                     bool saturates = true) {
   if (isInteger(dataType))
     return emit.map(
         {&x}, x.shape,
@@ -125,7 +126,10 @@ static Tensor stored(Emitter &emit, const Tensor &x, int64_t dataType) {
         dataType);
   Value value = emit.value(x);
   auto cast = CastOp::create(emit.b, emit.type(x.shape, dataType), value);
-  cast.setOverflow(Overflow::Saturate);
+  bool mayOverflow =
+      dataType >= type::Float8E4M3FN && dataType <= type::Float8E5M2FNUZ;
+  cast.setOverflow(saturates || !mayOverflow ? Overflow::Saturate
+                                             : Overflow::Infinity);
   return emit.result(cast.getResult(), x.shape, dataType);
 }
 
@@ -168,8 +172,8 @@ static LogicalResult checkZeroPoint(Node &node, const Tensor &scale) {
 }
 
 LogicalResult importQuantizeLinear(Node &node) {
-  node.ignore("saturate");
   node.ignore("precision");
+  bool saturates = node.integer("saturate", 1);
   Tensor x = convertTo(node.emit, node.input(0), type::Float);
   Tensor scale = convertTo(node.emit, node.input(1), type::Float);
   Grid grid;
@@ -194,7 +198,7 @@ LogicalResult importQuantizeLinear(Node &node) {
                               result = add(b, result, args[2]);
                             return result;
                           });
-  return node.finish(stored(node.emit, number, *dataType));
+  return node.finish(stored(node.emit, number, *dataType, saturates));
 }
 
 LogicalResult importDequantizeLinear(Node &node) {

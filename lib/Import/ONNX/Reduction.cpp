@@ -65,7 +65,7 @@ std::optional<Tensor> mean(Node &node, const Tensor &x,
   return node.emit.map({&sum}, sum.shape, [&](LocBuilder &b, ValueRange args) {
     Value number = size ? fromIndex(b, size, args[0].getType())
                         : constant(b, args[0].getType(), double(count.count));
-    return div(b, args[0], number);
+    return div(b, args[0], number, isUnsigned(x.dataType));
   });
 }
 
