@@ -114,16 +114,10 @@ def make_call(
     places, draws = graph.inputs, graph.draws
     orders = [graph.orders.get(place) for place in places] + [None] * len(draws)
     pairs, masks = graph.pairs, frozenset(graph.masks)
-    returns = _Results(graph.plan)
+    returns = _Results(graph)
     outputs = [(list(tensor.shape), tensor.dtype) for tensor in graph.outputs]
     own = len(outputs)
     outputs += [(list(shape), torch.int64) for shape in more]
-    laid = [
-        (place, tensor.strides)
-        for place, tensor in enumerate(graph.outputs)
-        # An expanded result has one element in many places: it is given its own.
-        if not tensor.is_contiguous and 0 not in tensor.strides
-    ]
     run, empty, view_as_real = call.run, torch.empty, torch.view_as_real
 
     def invoke(*arguments: Any) -> list[Any]:
@@ -149,10 +143,6 @@ def make_call(
         results = [empty(shape, dtype=dtype) for shape, dtype in outputs]
         addresses += [result.data_ptr() for result in results]
         run(addresses, threads, *draw(), 0)
-        for place, strides in laid:
-            result = results[place]
-            moved = torch.empty_strided(result.shape, strides, dtype=result.dtype)
-            results[place] = moved.copy_(result)
         returned = returns(arguments, results)
         if take is not None:
             take(returned, results[own:])
@@ -161,17 +151,33 @@ def make_call(
     return invoke
 
 
+def _laid_out(
+    tensor: torch.Tensor, strides: Sequence[int], offset: int
+) -> torch.Tensor:
+    """A copy in larger memory, from a place in it on."""
+    extents = ((size - 1) * stride for size, stride in zip(tensor.shape, strides))
+    size = offset + (1 + sum(extents) if tensor.numel() else 0)
+    result = torch.empty(size, dtype=tensor.dtype)
+    result = written = result.as_strided(tensor.shape, strides, offset)
+    for axis, stride in enumerate(strides):
+        if stride == 0 and tensor.shape[axis] > 1:  # one element in many places
+            written, tensor = written.narrow(axis, 0, 1), tensor.narrow(axis, 0, 1)
+    written.copy_(tensor)
+    return result
+
+
 class _Results:
     """A graph's results, from its arguments and what the program returned."""
 
-    def __init__(self, plan: list[tuple[str, Any]]) -> None:
-        self._plan = plan
+    def __init__(self, graph: Graph) -> None:
+        self._plan = graph.plan
+        self._layouts = graph.layouts
 
     def __call__(
         self, arguments: Sequence[Any], results: Sequence[torch.Tensor]
     ) -> list[Any]:
         returned = []
-        for kind, value in self._plan:
+        for (kind, value), layout in zip(self._plan, self._layouts):
             if kind == "output":
                 value = results[value]
             elif kind == "complex":
@@ -186,11 +192,16 @@ class _Results:
                 value = arguments[value].clone()
             elif kind == "permuted":
                 value = arguments[value[0]].permute(value[1])
+            if layout and kind in _COMPUTED:
+                value = _laid_out(value, *layout)
             returned.append(value)
         return returned
 
 
+_COMPUTED = frozenset(("output", "complex", "narrow"))
+
+
 def make_empty_call(graph: Graph) -> Callable[..., list[Any]]:
     """Of a graph that computes nothing."""
-    returns = _Results(graph.plan)
+    returns = _Results(graph)
     return lambda *arguments: returns(arguments, ())

@@ -103,23 +103,27 @@ def _bound_tensor(module: fx.GraphModule, node: fx.Node, largest: float) -> None
 
 
 class Laid(NamedTuple):
-    """How a tensor lies in memory."""
+    """A tensor in memory, without gaps."""
 
     shape: tuple[int, ...]
-    strides: tuple[int, ...]
     dtype: torch.dtype
     device: str
-    is_contiguous: bool
 
 
 def _laid(tensor: torch.Tensor) -> Laid:
-    return Laid(
-        tuple(tensor.shape),
-        tuple(tensor.stride()),
-        tensor.dtype,
-        str(tensor.device),
-        tensor.is_contiguous(),
-    )
+    return Laid(tuple(tensor.shape), tensor.dtype, str(tensor.device))
+
+
+def _layout(node: Any) -> tuple[tuple[int, ...], int] | None:
+    """The strides of a result and its place in its memory; None: it begins there, and
+    has no gaps."""
+    value = node.meta.get("val") if isinstance(node, fx.Node) else None
+    if not isinstance(value, torch.Tensor):
+        return None
+    offset = int(value.storage_offset())
+    if value.is_contiguous() and not offset:
+        return None
+    return tuple(value.stride()), offset
 
 
 class Graph(NamedTuple):
@@ -143,6 +147,9 @@ class Graph(NamedTuple):
     ("permuted", which argument and how), ("output", which of the program's),
     ("complex", which of the program's has both parts), or ("narrow", which of the
     program's and of which type)."""
+    layouts: list[tuple[tuple[int, ...], int] | None]
+    """Of each result: its strides, and where it begins. PyTorch makes results that are
+    views, of arguments or of each other, anew by these."""
     arguments: list[Laid]
     """The program's arguments."""
     outputs: list[Laid]
@@ -182,6 +189,7 @@ def prepare(
             _bound(node, is_finite, most)
     results: Any = graph.output_node().args[0]
     copies = {place for place, node in enumerate(results) if _is_copied(node)}
+    layouts = [_layout(node) for node in results]
     for node in graph.nodes:
         _rewrite(graph, node)
     for node in graph.find_nodes(op="get_attr"):
@@ -212,6 +220,7 @@ def prepare(
         [place for place, node in enumerate(taken) if is_finite and _may_mask(node)],
         [place for place, node in enumerate(taken) if node in pairs],
         plan,
+        layouts,
         [_laid(node.meta["val"]) for node in taken],
         [_laid(node.meta["val"]) for node in kept],
     )
