@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pathlib
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from numera._errors import Error
@@ -58,9 +60,10 @@ def _read(path: str) -> tuple[str, dict[str, Any]]:
     stem, ending = os.path.splitext(path)
     if ending == ".pt2":
         _need("torch", "safetensors")
-        from numera.torch._import import read_exported
+        with _without_cache():
+            from numera.torch._import import read_exported
 
-        return read_exported(path)
+            return read_exported(path)
     if ending in _STABLEHLO:
         _need("jax")
         from numera.jax._lowering import file_to_linalg
@@ -75,6 +78,25 @@ def _read(path: str) -> tuple[str, dict[str, Any]]:
         f"{path}: not a model that is known; expected .pt2, or StableHLO in "
         f"{', '.join(_STABLEHLO)}"
     )
+
+
+@contextlib.contextmanager
+def _without_cache() -> Iterator[None]:
+    """Parts of PyTorch make a folder for compiled programs as soon as they are imported,
+    and name it in the environment. No model that is read needs it."""
+    name = "TORCHINDUCTOR_CACHE_DIR"
+    asked = os.environ.get(name)
+    temporary = pathlib.Path(tempfile.gettempdir())
+    there = {str(path) for path in temporary.glob("torchinductor_*")}
+    if asked and os.path.exists(asked):
+        there.add(os.path.abspath(asked))
+    try:
+        yield
+    finally:
+        made = os.environ.get(name)
+        if made and os.path.abspath(made) not in there:
+            with contextlib.suppress(OSError):  # it has been of use
+                os.rmdir(made)
 
 
 def _need(*packages: str) -> None:

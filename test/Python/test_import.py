@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Models of PyTorch and of JAX, as files, against the frameworks themselves."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -430,9 +431,13 @@ def test_the_command():
     model, x = torch.nn.Linear(4, 3), torch.randn(2, 4)
     torch.export.save(torch.export.export(model, (x,)), "linear.pt2")
     command = [sys.executable, "-m", "numera", "import", "linear.pt2", "-o", "y.mlir"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    os.mkdir("temporary")
+    known = {**os.environ, "TMPDIR": os.path.abspath("temporary")}
+    known.pop("TORCHINDUCTOR_CACHE_DIR", None)  # that of this process
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=known)
     # Of what PyTorch warns its own authors of, users see nothing.
     assert done.stdout == done.stderr == ""
+    assert not os.listdir("temporary")
     agrees(numera.compile("y.mlir"), model, x)
 
 
