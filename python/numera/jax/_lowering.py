@@ -8,6 +8,7 @@ apply, which call libraries.
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -106,23 +107,37 @@ def _traced(fun: Callable[..., Any], *arguments: Any) -> Any:
     return folded if held(folded) - held(traced) <= _MOST else traced
 
 
-def file_to_linalg(content: bytes) -> str:
+def file_to_linalg(path: str) -> str:
     """StableHLO of a file, text, bytecode or a portable artifact, as MLIR."""
     _check_version()
+    try:
+        content = pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise Error(error.strerror or str(error)) from None
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 
     # JAX has no public way to make a context with all of its dialects.
     known: Any = jax.jit(lambda: 0).lower().compiler_ir("stablehlo")
+    said: list[str] = []
+
+    def listen(diagnostic: Any) -> bool:
+        said.extend(str(diagnostic.message).splitlines()[:1])
+        return True
+
     with known.context as context:
+        handler = context.attach_diagnostic_handler(listen)
         try:
             if content.startswith(_BYTECODE):
                 module = stablehlo.deserialize_portable_artifact(context, content)
             else:
                 module = ir.Module.parse(content)
         except Exception as error:  # noqa: BLE001, of jaxlib's own types
-            reason = [line.strip() for line in str(error).splitlines() if line.strip()]
-            raise Error(f"not StableHLO: {' '.join(reason)}") from None
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            reason = said[0] if said else " ".join(lines)
+            raise Error(f"not StableHLO: {reason}") from None
+        finally:
+            handler.detach()
         if not list(module.body.operations):
             raise Error("not StableHLO: it has no function")
         _replace.replace(module, _to_stablehlo)

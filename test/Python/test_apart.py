@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What packages do in a process of their own: errors and ends of it are exceptions."""
+
+import subprocess
+import sys
+
+import numera
+import pytest
+from numera._apart import Ended, text_of
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A module that does what its functions are named for."""
+    (tmp_path / "package.py").write_text(
+        "import ctypes, os, sys\n"
+        "from numera import Error\n"
+        "def twice(text, none):\n    print('noise')\n    return 2 * text\n"
+        "def refuse():\n    raise Error('not this one')\n"
+        "def fail():\n    raise KeyError('one')\n"
+        "def fill():\n    raise MemoryError\n"
+        "def end():\n    os._exit(3)\n"
+        "def crash():\n    os.abort()\n"
+        "def lack():\n    print('memory allocation of 8 bytes failed', file=sys.stderr)\n"
+        "    os.abort()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return "package"
+
+
+def test_a_text_comes_back_and_noise_does_not(package, capfd):
+    assert text_of(package, "twice", "µ\ud800", None) == "µ\ud800µ\ud800"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "message"),
+    [
+        ("refuse", numera.Error, "not this one"),
+        ("fail", RuntimeError, "KeyError: 'one'"),
+        ("fill", MemoryError, ""),
+        ("end", Ended, "status 3"),
+        ("crash", Ended, "SIGABRT"),
+        ("lack", MemoryError, "memory allocation"),
+    ],
+)
+def test_what_goes_wrong_is_an_exception(package, function, kind, message):
+    with pytest.raises(kind) as error:
+        text_of(package, function)
+    assert str(error.value) == message
+
+
+def test_modules_at_hand_are_not_taken_for_those_of_python(tmp_path):
+    (tmp_path / "json.py").write_text("import os\nos.abort()\n")
+    script = (
+        "import sys\ndel sys.path[0]\n"
+        "from numera._apart import text_of\n"
+        "print(text_of('string', 'capwords', 'a b'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "A B\n"
+
+
+_MODEL = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = stablehlo.tanh %x : tensor<3xf32>
+  return %y : tensor<3xf32>
+}"""
+
+_NO_TEXT = b'func.func @main() attributes {"a.\\FF"} { return }'
+"""A name that is no UTF-8."""
+
+
+def artifact():
+    pytest.importorskip("jax")
+    import jax
+    from jaxlib.mlir.dialects import stablehlo
+
+    lowered = jax.jit(lambda: 0).lower().compiler_ir("stablehlo")
+    with lowered.context:
+        return stablehlo.serialize_portable_artifact_str(_MODEL, "1.0.0")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda good: good[:90], "attempting to parse "),
+        (lambda good: b"ML\xefR\x33garbled", "bytecode version 25 is newer than "),
+        (lambda good: _NO_TEXT, "the reader of JAX ended with SIGABRT"),
+        (lambda good: b"func.func @f() { \xff }", "Unable to parse module assembly: "),
+        (
+            lambda good: b"func.func @f(%x: " + b"tuple<" * 200_000,
+            "the reader of JAX ended",
+        ),
+    ],
+)
+def test_garbled_stablehlo_is_one_line(tmp_path, change, message):
+    pytest.importorskip("torch_mlir")
+    (tmp_path / "bad.stablehlo").write_bytes(change(artifact()))
+    done = subprocess.run(
+        [sys.executable, "-m", "numera", "import", "bad.stablehlo", "-o", "x.mlir"],
+        cwd=tmp_path, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        f"numera: error: bad.stablehlo: not StableHLO: {message}"
+    )
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.stablehlo"]
