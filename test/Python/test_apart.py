@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What packages do in a process of their own: errors and ends of it are exceptions."""
 
+import re
 import subprocess
 import sys
 
 import numera
+import numpy as np
 import pytest
 from numera._apart import Ended, text_of
 
@@ -109,3 +111,36 @@ def test_garbled_stablehlo_is_one_line(tmp_path, change, message):
     )
     assert done.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["bad.stablehlo"]
+
+
+def test_a_page_without_memory_is_one_line(tmp_path):
+    for package in ("jinja2", "grandalf", "vl_convert"):
+        pytest.importorskip(package)
+    model, x = tmp_path / "net.mlir", tmp_path / "x.npy"
+    model.write_text(_MODEL.replace("stablehlo.tanh", "math.exp"))
+    np.save(x, np.ones(3, "f4"))
+
+    def report(*words):
+        script = (
+            "import resource, sys\n"
+            "from numera.study._command import main\n"
+            "if sys.argv[1] != 'none':\n"
+            "    size = int(sys.argv[1]) << 20\n"
+            "    resource.setrlimit(resource.RLIMIT_AS, (size, size))\n"
+            "sys.exit(main(sys.argv[2:]))"
+        )
+        given = ["report", model, "--input", x, "--format", "bf16", "-o", "x.html"]
+        return subprocess.run(
+            [sys.executable, "-c", script, words[0], *given, "--hints", "0", *words[1:]],
+            cwd=tmp_path, check=False, capture_output=True, text=True,
+        )  # fmt: skip
+
+    # Address space for the rest, and not for the engine that draws. What was found is
+    # printed before.
+    done = report("8000")
+    assert (done.returncode, done.stderr) == (1, "numera: error: out of memory\n")
+    assert done.stdout.startswith("net.mlir in bf16: ")
+    done = report("none", "--max-memory", "300")
+    line = r"numera: error: out of memory: --max-memory is 300 MiB( \(.*\))?\n"
+    assert done.returncode == 1 and re.fullmatch(line, done.stderr), done.stderr
+    assert not (tmp_path / "x.html").exists()

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-import vl_convert
 
 from numera import _numera
+from numera._apart import Ended, text_of
+from numera._errors import Error
 from numera.reports import _charts, _policy, _words
 from numera.reports._hints import decibels, format_of
 from numera.study._output import plain
@@ -95,8 +96,11 @@ def _share(value: float | None) -> str:
 @functools.cache
 def _library() -> str:
     """Vega, Vega-Lite and Vega-Embed, without what ends a script."""
-    bundle: Any = vl_convert.javascript_bundle
-    return str(bundle(vl_version=_VEGA_LITE)).replace("</script", "<\\/script")
+    try:
+        bundle = text_of("vl_convert", "javascript_bundle", None, _VEGA_LITE)
+    except Ended as error:
+        raise Error(f"vl_convert, which a page needs, ended with {error}") from None
+    return bundle.replace("</script", "<\\/script")
 
 
 def _json(value: Any) -> str:

@@ -62,8 +62,8 @@ def out_of_memory(error: Exception) -> str | None:
     some packages forget what went wrong."""
     if isinstance(error, MemoryError):
         return _line
-    is_limited = resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
-    if not is_limited or not isinstance(error, (SystemError, ImportError, RuntimeError)):
+    limits = (resource.getrlimit(each)[0] for each in (resource.RLIMIT_DATA, resource.RLIMIT_AS))
+    if all(limit == resource.RLIM_INFINITY for limit in limits) or not isinstance(error, (SystemError, ImportError, RuntimeError)):
         return None
     said = str(error).partition("\n")[0]
     return f"{_line} ({type(error).__name__}: {said})"

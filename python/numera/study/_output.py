@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import math
 import os
 import shutil
@@ -104,16 +105,13 @@ def say(text: Any) -> None:
 def check_page(path: Path) -> None:
     """Before time is spent on what cannot be written."""
     check_path(path)
-    try:
-        import grandalf
-        import jinja2
-        import vl_convert
-    except ImportError as error:
-        raise Error(
-            f"a page needs the package {error.name}, which {sys.executable} has not: "
-            f"pip install 'numera-mlir[report]', or name another Python in NUMERA_PYTHON"
-        ) from None
-    del grandalf, jinja2, vl_convert
+    for package in ("grandalf", "jinja2", "vl_convert"):
+        if importlib.util.find_spec(package) is None:
+            raise Error(
+                f"a page needs the package {package}, which {sys.executable} has not: "
+                "pip install 'numera-mlir[report]', or name another Python in "
+                "NUMERA_PYTHON"
+            )
 
 
 def name_of(model: Any) -> str:
