@@ -124,6 +124,33 @@ def test_what_is_no_store_is_left_alone(tmp_path):
         kept(tmp_path / "none" / "sweep.sqlite")
 
 
+def test_a_disk_that_is_full_leaves_no_file(tmp_path):
+    # No file may have more than some bytes, as on such a disk.
+    script = (
+        "import resource, sys\n"
+        "from numera.study._command import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    (tmp_path / "net.mlir").write_text(LAYER)
+    for name, array in (("x", X), ("w", W), ("y", LABELS)):
+        np.save(tmp_path / f"{name}.npy", array)
+    words = "sweep net.mlir --input x.npy --input w.npy --labels y.npy --formats bf16"
+    store = tmp_path / "sweep.sqlite"
+    for kept_before in (False, True):
+        if kept_before:
+            store.touch()
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words.split(), "--store", store.name],
+            cwd=tmp_path, check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("numera: error: store sweep.sqlite: ")
+        assert done.stderr.count("\n") == 1
+        left = {path.name for path in tmp_path.iterdir() if path.suffix != ".npy"}
+        assert left == {"net.mlir", *(["sweep.sqlite"] if kept_before else [])}
+
+
 def idx(array, code):
     head = bytes([0, 0, code, array.ndim]) + np.array(array.shape, ">u4").tobytes()
     return head + array.astype(array.dtype.newbyteorder(">")).tobytes()

@@ -39,6 +39,7 @@ class Store:
 
         self._path = os.fspath(path)
         self._errors = sqlite3.Error
+        is_new = not os.path.exists(self._path)
         with self._said():
             self._database = sqlite3.connect(
                 self._path, timeout=60, isolation_level=None
@@ -47,6 +48,8 @@ class Store:
                 self._prepare()
             except BaseException:
                 self._database.close()
+                if is_new:
+                    self._remove_empty()
                 raise
 
     def _prepare(self) -> None:
@@ -61,6 +64,13 @@ class Store:
                 f"{self._path} is a database, but no store of sweeps of this version"
             )
         self._database.execute("COMMIT")
+
+    def _remove_empty(self) -> None:
+        """SQLite makes a file before it finds that the disk is full."""
+        path = os.path.realpath(self._path)
+        with contextlib.suppress(OSError):
+            if os.path.getsize(path) == 0:
+                os.remove(path)
 
     def _pragma(self, name: str) -> Any:
         return self._database.execute(f"PRAGMA {name}").fetchone()[0]
