@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from numera import _numera, _sources
 from numera._errors import Error
-from numera._request import MODEL_ENDINGS, Request, path_of
+from numera._request import MODEL_ENDINGS, Path, Request, path_of
 from numera._sources import Sources
 
 __all__ = ["ACCUMULATORS", "Model", "read", "source_of", "write"]
@@ -82,6 +82,8 @@ def source_of(model: Any, given: Mapping[str, Any]) -> Model:
     """What is compiled, by the arguments of :func:`compile`."""
     request = Request(given.get("formats", ()))
     policy, replace = given.get("policy"), given.get("replace")
+    if given.get("format") is not None and isinstance(policy, (str, os.PathLike)):
+        policy = _read_policy(policy, request)
     paths = {key: given.get(key) for key in ("code_cache", "safetensors")}
     options = {
         "format": request.name(given.get("format")),
@@ -106,6 +108,15 @@ def source_of(model: Any, given: Mapping[str, Any]) -> Model:
         f"{key}={value}" for key, value in options.items() if value not in (None, "")
     ]
     return read(model, request.sources(), listed)
+
+
+def _read_policy(path: Path, request: Request) -> dict[str, Any]:
+    """That of a file as a mapping, whose default may be another one."""
+    from numera.study import _yaml
+
+    found = _yaml.policy(path)
+    request.add_formats(_yaml.beside(path))
+    return found
 
 
 def _joined(replace: Any) -> str:

@@ -327,8 +327,10 @@ def compile(
                 last dimension (Semantics/Quire.md). With ``accumulate="quire"``.
     policy      formats for parts of the model: a mapping with the keys of
                 Configuration.md's ``policy``, or a YAML file that has one. Its
-                ``default`` and ``accumulate`` are the two arguments above.
-    formats     YAML files for this compilation alone.
+                ``default`` and ``accumulate`` are the two arguments above, where
+                these are given; its rules hold.
+    formats     YAML files for this compilation alone. ``format`` goes before a
+                policy that they have, with its rules, as on the command line.
     cpu         the machine, ``native``, ``x86-64-v3``…; several with commas.
 
     optimization

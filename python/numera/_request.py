@@ -55,6 +55,11 @@ class Request:
         self._groups.append(found._sources)
         return found.name
 
+    def add_formats(self, sources: Sequence[Source]) -> None:
+        """Adds what a file has beside its policy, whose names go before known ones."""
+        self._groups.append(tuple(sources))
+        self._own.update(_formats.own_names(tuple(sources)))
+
     def add_file(self, path: Path) -> None:
         """Adds a file that has a policy."""
         path = path_of(path, "policy", "a mapping or ")

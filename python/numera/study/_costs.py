@@ -330,13 +330,13 @@ def _asked(program: Program) -> Mapping[str, Any]:
     """The policy that the program was compiled by."""
     model = program._model
     if model is None or any(each.startswith("format=") for each in model.options):
-        return {}  # a format goes before a policy
+        return {}  # a format goes before a policy of `formats`
     found: Mapping[str, Any] = {}
     for source in model.sources:
         if "policy" in source.text:
             sections = _yaml.parse(source.text, source.name)
             if isinstance(sections, Mapping) and "policy" in sections:
-                found = sections["policy"] or {}
+                found = {**found, **(sections["policy"] or {})}
     return found
 
 

@@ -63,7 +63,7 @@ def add_labels(add: Any, metric: str | None) -> None:
 
 def add_format(add: Any) -> None:
     """One format, or a policy."""
-    add("--format", metavar="F", help="the format of all layers")
+    add("--format", metavar="F", help="the format of all layers; default of --policy")
     add("--policy", metavar="F.yaml", help="formats for parts of the model")
     add("--accumulate", metavar="F", help="same, quire, a format")
     add("--rounding", metavar="M", help="nearest-even, stochastic…")

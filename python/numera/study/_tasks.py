@@ -51,8 +51,6 @@ class Task(NamedTuple):
         """Of ``compile``, where all rows have `options`."""
         policy = options.get("policy")
         if policy is not None and not isinstance(policy, Mapping):
-            # A format would go before all rules of a file, and is the default of a
-            # mapping.
             sections = {"policy": _yaml.policy(policy), "formats": _yaml.beside(policy)}
             options = {**options, **sections}
         if self.scale is None and self.roles is None:
