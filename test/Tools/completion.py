@@ -26,7 +26,14 @@ def part(name, begin, end):
 
 listed, ours, others = output("numera", "--help").partition("\nWith the Python package")
 assert ours
+# As the build puts them together (tools/numera/CMakeLists.txt).
+page = folder / "numera.1"
+sections = pathlib.Path(__file__).parents[2] / "docs/man/python-commands.1"
+page.write_text(page.read_text().replace(
+    '.SH "EXIT STATUS"', sections.read_text() + '.SH "EXIT STATUS"'))
 for other in re.findall(r"^  (\w+) ", others, re.M):
+    options = part("numera.1", f".SH NUMERA {other.upper()}\n", "\n.SH ")
+    assert options.count("\n.TP\n") >= 4, options
     for name in ("numera.bash", "_numera", "numera.fish", "numera.1"):
         assert other in (folder / name).read_text(), (other, name)
 commands = re.findall(r"^  (\w+) ", listed, re.M)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ from numera.study._result import Sweep
 from numera.study._run import sweep
 from numera.study._search import search
 
-__all__ = ["main"]
+__all__ = ["described", "main"]
 
 _TOOL = (
     "compile",
@@ -49,11 +50,30 @@ def _parser(program: str) -> _options.Parser:
         epilog="Where the tool numera is in PATH, its commands are taken as well: "
         f"{', '.join(_TOOL[:-1])}.",
     )
+    _commands(parser)
+    return parser
+
+
+def _commands(parser: _options.Parser) -> dict[str, argparse.ArgumentParser]:
+    """Adds all commands; returns them by name."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_sweep(commands)
     _add_search(commands)
     add_report(commands)
+    _add_cost(commands)
     add_import(commands)
+    for command in commands.choices.values():
+        _limits.add(command)
+    return dict(commands.choices)
+
+
+def described(style: Callable[[str, argparse.ArgumentParser], str]) -> str:
+    """All commands in a style of `_describe`."""
+    found = _commands(_options.Parser(prog="numera"))
+    return "".join(style(name, command) for name, command in found.items())
+
+
+def _add_cost(commands: Any) -> None:
     add = _options.add_command(
         commands,
         "cost",
@@ -73,9 +93,6 @@ def _parser(program: str) -> _options.Parser:
         metavar="N",
         help="of the data, where the model leaves them open; 1",
     )
-    for command in commands.choices.values():
-        _limits.add(command)
-    return parser
 
 
 def _add_sweep(commands: Any) -> None:
@@ -133,7 +150,8 @@ def _add_study(add: Any) -> None:
     """What sweeps and searches take."""
     _options.add_model(add)
     _options.add_labels(add, "top1")
-    add("--formats", nargs="+", required=True, metavar="F", help="float<4..6,1..10>")
+    add("--formats", nargs="+", required=True, metavar="F",
+        help="names, spellings and ranges of formats: float<4..6,1..10>")  # fmt: skip
     add("--limit", type=int, metavar="N", help="only the first N rows")
     add("--batch", type=int, metavar="N", help="rows of a call")
     add("--accumulate", nargs="+", metavar="F", help="same, quire, a format")

@@ -57,7 +57,7 @@ def add_model(add: Any, *load: str) -> None:
 
 def add_labels(add: Any, metric: str | None) -> None:
     """What is compared with outputs; `metric` is the default."""
-    add("--labels", metavar="Y", help="such a file, too")
+    add("--labels", metavar="Y", help="what is expected: such a file, too")
     add("--metric", default=metric, help=METRICS)
 
 
