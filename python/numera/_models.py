@@ -115,6 +115,8 @@ def _read_policy(path: Path, request: Request) -> dict[str, Any]:
     from numera.study import _yaml
 
     found = _yaml.policy(path)
+    if "default" in found:  # without one, it may need the one that is given
+        request.check_file(path)
     request.add_formats(_yaml.beside(path))
     return found
 

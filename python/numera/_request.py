@@ -65,6 +65,10 @@ class Request:
         path = path_of(path, "policy", "a mapping or ")
         self._groups.append((_sources.read(path),))
 
+    def check_file(self, path: Path) -> None:
+        """Refuses a file that is no configuration, with the place in it."""
+        _sources.registry(_sources.merge([self.sources(), (_sources.read(path),)]))
+
     def add_policy(self, policy: Mapping[str, Any]) -> None:
         """Adds the section `policy` of a configuration."""
         text = json.dumps({"policy": self._plain(policy)})

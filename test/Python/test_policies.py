@@ -55,6 +55,16 @@ def test_roles_follow_another_default(path):
     assert np.any(file != other)
 
 
+def test_scales_need_a_format_from_one_of_both(path):
+    path.write_text(json.dumps({"policy": {"scale": "per-tensor"}}))
+    assert chosen(policy=path, format="f8E4M3FN") == ("f32", [])
+    assert numera.report(
+        MATMUL, inputs=[np.ones((1, 64)), np.ones((64, 8))], policy=path, format="bf16"
+    ).layers
+    with pytest.raises(numera.Error, match=r"policy\.yaml:1:\d+: .* needs a format"):
+        numera.compile(MATMUL, policy=path)
+
+
 def test_a_format_goes_before_the_policy_of_formats(path):
     assert chosen(formats=path) == ("bf16", ["mine"])
     assert chosen(formats=path, format="posit16") == ("posit16", [])
@@ -99,3 +109,13 @@ def test_commands_mean_the_same(path):
     )
     cost = formats("cost", *asked, "--table", table)
     assert "mine" in json.dumps(cost["rows"]), cost
+
+
+@pytest.mark.parametrize("call", [numera.compile, numera.report])
+def test_errors_of_a_file_name_its_line(path, call):
+    path.write_text(
+        'policy:\n  default: f16\n  rules:\n    - {match: "*", formats: bf16}\n'
+    )
+    given = {} if call is numera.compile else {"inputs": []}
+    with pytest.raises(numera.Error, match=r"policy\.yaml:4:20: error: unknown key"):
+        call(MATMUL, policy=path, format="bf16", **given)

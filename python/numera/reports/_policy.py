@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from numera._errors import Error
 from numera._formats import Format
-from numera._request import Path, Spec
+from numera._request import Path, Request, Spec
 from numera.study import _yaml
 
 __all__ = ["changed", "formats", "read", "text"]
@@ -19,13 +19,17 @@ def read(
     policy: Mapping[str, Any] | Path | None,
     format: Spec | None,
     accumulate: Spec | None,
+    formats: Path | Sequence[Path] = (),
 ) -> dict[str, Any]:
-    """As a mapping. `format` and `accumulate` go before what it says."""
+    """As a mapping. `format` and `accumulate` go before what it says; `formats` are
+    files with names that it has."""
     found: dict[str, Any] = {}
     if isinstance(policy, Mapping):
         found = dict(policy)
     elif policy is not None:
         found = _yaml.policy(policy)
+        if format is None or "default" in found:  # else it may need that one
+            Request(formats).check_file(policy)
     if format is not None:
         found["default"] = format
     if accumulate is not None:

@@ -221,8 +221,9 @@ def report(
     _check_options(options)
     if format is not None and policy is None and "formats" not in options:
         _casts.chosen(spelled(format))  # which refuses it as such, not as a line of a policy
-    given = _policy.read(policy, format, accumulate)
-    formats = _policy.formats(policy, options.get("formats", ()))
+    files = options.get("formats", ())
+    given = _policy.read(policy, format, accumulate, files)
+    formats = _policy.formats(policy, files)
     name = name_of(model)
     if hasattr(model, "SerializeToString"):  # a model of ONNX
         model = model.SerializeToString()
