@@ -66,9 +66,15 @@ def read(path: str | os.PathLike[str]) -> Source:
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Error(f"cannot read {path}: {reason}") from None
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        raise Error(
+            f"{path}:{line}:{column}: error: found a byte that is no text, expected a "
+            f"file in UTF-8"
+        ) from None
+    except OSError as error:
+        raise Error(f"cannot read {path}: {error.strerror or error}") from None
     return Source(text, path, os.path.dirname(os.path.abspath(path)))
 
 

@@ -239,7 +239,7 @@ def test_a_file_brings_names(tmp_path):
     ("text", "line"),
     [
         ("formats: {x: {family: floot}}", "formats.yaml:1:23: error: "),
-        ("\xff", "cannot read .*formats.yaml: "),
+        ("#\n \xff", r"formats\.yaml:2:2: error: found a byte that is no text, expected a"),
         (None, "cannot read .*formats.yaml: No such file or directory"),
     ],
 )
