@@ -131,6 +131,15 @@ rolesOf(const Registry &registry, const ResolvedPolicy &policy) {
   return roles;
 }
 
+/// True if the model, a role or a rule has scales.
+static bool isScaled(const ResolvedPolicy &policy) {
+  return policy.scaled || policy.weights.scaled || policy.activations.scaled ||
+         policy.outputs.scaled ||
+         llvm::any_of(policy.rules, [](const ResolvedRule &rule) {
+           return isScaled(rule.policy);
+         });
+}
+
 bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
                        llvm::raw_ostream &errors) const {
   std::string error;
@@ -146,6 +155,11 @@ bool Compiler::resolve(const CompileOptions &options, Resolved &resolved,
   auto policy = resolvePolicy(registry, *request, error);
   if (!policy)
     return fail(error);
+  // The reader of the file leaves it to the command to name a scaled format.
+  if (options.format.empty() && !registry.policy().scales.empty() &&
+      !isScaled(*policy))
+    return fail("scales for a policy that scales nothing; expected --format or "
+                "a 'default' that is scaled");
   bool usesTensorCores =
       policy->usesTensorCores ||
       llvm::any_of(policy->rules, [](const ResolvedRule &rule) {

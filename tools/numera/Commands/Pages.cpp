@@ -84,7 +84,7 @@ static constexpr StringLiteral bashEnd =
     case $current in
     -*)
       options=$(numera "${COMP_WORDS[1]}" --help 2>/dev/null |
-        grep -oE -e '--[a-z][a-z-]*')
+        grep -oE -e '--[a-z][a-z-]*' | sort -u)
       ;;
     esac
     ;;
@@ -161,7 +161,7 @@ static int printFish(raw_ostream &stream) {
             "-a 'bash zsh fish'\n"
             "complete -c numera -n '__fish_seen_subcommand_from sweep search "
             "report cost import' -a '(numera (commandline -opc)[2] --help "
-            "2>/dev/null | string match -ar -- \"--[a-z][a-z-]+\")'\n";
+            "2>/dev/null | string match -ar -- \"--[a-z][a-z-]+\" | sort -u)'\n";
   return describeAll("fish");
 }
 
