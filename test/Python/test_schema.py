@@ -20,6 +20,33 @@ def validator():
     return jsonschema.Draft202012Validator(schema)
 
 
+def keys(schema, place=""):
+    """Every key of every mapping, with its place."""
+    if isinstance(schema, dict):
+        for name, each in schema.items():
+            if name == "properties":
+                for key, value in each.items():
+                    yield f"{place}/{key}", value
+                    yield from keys(value, f"{place}/{key}")
+            elif name != "if":
+                yield from keys(each, f"{place}/{name}")
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from keys(each, place)
+
+
+def test_each_key_has_a_description(validator):
+    def described(value):
+        target = value.get("$ref", "").rpartition("/")[2]
+        return value.get("description") or validator.schema["$defs"].get(
+            target, {}
+        ).get("description")
+
+    found = list(keys(validator.schema))
+    assert len(found) > 100
+    assert not [place for place, value in found if not described(value)]
+
+
 FILES = sorted(
     [
         *ROOT.glob("examples/**/*.yaml"),

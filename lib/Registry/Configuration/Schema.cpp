@@ -5,6 +5,7 @@
 
 #include "numera/Registry/Configuration/Schema.h"
 
+#include "Descriptions.h"
 #include "Keys.h"
 #include "numera/Registry/Formats/FormatFamily.h"
 #include "numera/Registry/Formats/ParameterReader.h"
@@ -110,16 +111,25 @@ static constexpr int64_t mostRandomBits = 32;
 
 using Values = std::vector<std::pair<StringRef, Value>>;
 
+/// With what a key of a mapping means.
+static Value described(StringRef name, StringRef key, Value value) {
+  StringRef text = descriptionOf(name, key);
+  if (Object *object = value.getAsObject(); object && !text.empty())
+    (*object)["description"] = text;
+  return value;
+}
+
 /// A mapping of the keys that the reader takes. A key without a value here may
-/// have any.
-static Value mapping(ArrayRef<StringRef> known, const Values &values,
-                     ArrayRef<StringRef> required = {}) {
+/// have any. `name` finds their descriptions.
+static Value mapping(StringRef name, ArrayRef<StringRef> known,
+                     const Values &values, ArrayRef<StringRef> required = {}) {
   Object properties;
   for (StringRef key : known) {
     const auto *found = llvm::find_if(
         ArrayRef(values), [&](auto &each) { return each.first == key; });
-    properties[key] =
-        found == ArrayRef(values).end() ? Value(Object{}) : found->second;
+    properties[key] = described(
+        name, key,
+        found == ArrayRef(values).end() ? Value(Object{}) : found->second);
   }
   Object result{{"type", "object"},
                 {"properties", std::move(properties)},
@@ -134,21 +144,29 @@ static Value ofRoles(Value value) {
   Values each;
   for (StringRef role : keys::roles)
     each.push_back({role, value});
-  return oneOf({value, mapping(keys::roles, each)});
+  return oneOf({value, mapping("", keys::roles, each)});
 }
 
+/// A reference: there is one for each operation of each family.
 static Value changes() {
-  Values values = {{"rounding", word(supported(roundingWords()))},
-                   {"random-bits", integer(1, mostRandomBits)},
-                   {"overflow", word(supported(overflowWords()))},
-                   {"truncate-operands", integer(0)}};
   Object properties;
   for (StringRef name : operationNames(/*withFunctions=*/false))
     if (name != "cmp" && name != "isnan")
-      properties[name] = mapping(keys::change, values);
+      properties[name] = reference("change");
   return Object{{"type", "object"},
                 {"properties", std::move(properties)},
                 {"additionalProperties", false}};
+}
+
+/// Of one operation.
+static Value change() {
+  Value made = mapping("", keys::change,
+                       {{"rounding", word(supported(roundingWords()))},
+                        {"random-bits", integer(1, mostRandomBits)},
+                        {"overflow", word(supported(overflowWords()))},
+                        {"truncate-operands", integer(0)}});
+  (*made.getAsObject())["description"] = "what the operation does otherwise";
+  return made;
 }
 
 static Value ofParameter(const FormatFamily &family, StringRef key,
@@ -191,7 +209,7 @@ static Value ofOpaque() {
   std::vector<StringRef> known = {"family"};
   llvm::append_range(known, keys::opaque);
   return mapping(
-      known,
+      "opaque", known,
       {{"family", word({"opaque"})},
        {"bits", integer(1, mostOpaqueBits)},
        {"carrier", word({"f32", "f64"})},
@@ -203,8 +221,9 @@ static Value ofOpaque() {
         }()))},
        {"proofs", word({"on", "any-nan", "off"})},
        {"equivalent", format()},
-       {"identities", mapping(keys::identities, identities)},
-       {"accumulator", mapping(keys::accumulator, accumulator, {"storage"})}},
+       {"identities", mapping("identities", keys::identities, identities)},
+       {"accumulator",
+        mapping("accumulator", keys::accumulator, accumulator, {"storage"})}},
       {"family", "bits"});
 }
 
@@ -222,14 +241,14 @@ static Value ofFamily(const FormatFamily &family) {
       required.push_back(key);
     values.push_back({key, ofParameter(family, key, asked)});
   }
-  return mapping(known, values, required);
+  return mapping(family.name(), known, values, required);
 }
 
 static Value ofScaled(StringRef family, ArrayRef<StringRef> known) {
   SmallVector<StringRef> required = {"family", "element"};
   if (family == "block")
     required.push_back("size");
-  return mapping(known,
+  return mapping(family, known,
                  {{"family", word({family})},
                   {"element", format()},
                   {"size", integer(2)},
@@ -261,12 +280,14 @@ static Value formatEntry(Object &definitions) {
   return Object{
       {"type", "object"},
       {"required", Array{"family"}},
-      {"properties", Object{{"family", Object{{"enum", std::move(names)}}}}},
+      {"properties",
+       Object{{"family",
+               described("", "family", Object{{"enum", std::move(names)}})}}},
       {"allOf", std::move(cases)}};
 }
 
 static Value library() {
-  return mapping(keys::library,
+  return mapping("library", keys::library,
                  {{"path", oneOrMore(text())},
                   {"include", oneOrMore(text())},
                   {"standard", text()},
@@ -280,7 +301,7 @@ static Value library() {
 
 static Value lowering() {
   return mapping(
-      keys::lowering,
+      "lowering", keys::lowering,
       {{"op", word(operationNames(/*withFunctions=*/true))},
        {"format", format()},
        {"from", format()},
@@ -292,7 +313,7 @@ static Value lowering() {
        {"target", word({"cpu", "nvptx", "*"})},
        {"call", text()},
        {"library", text()},
-       {"vector", mapping(keys::vector,
+       {"vector", mapping("vector", keys::vector,
                           {{"call", text()}, {"lanes", integer(1)}}, {"call"})},
        {"operations", listOf(word(operationNames(/*withFunctions=*/false)))},
        {"equivalent", format()}},
@@ -301,7 +322,7 @@ static Value lowering() {
 
 static Value policy() {
   Values rule = {
-      {"match", oneOf({text(), mapping(keys::match,
+      {"match", oneOf({text(), mapping("match", keys::match,
                                        {{"op", text()}, {"name", text()}})})},
       {"format", format()},
       {"accumulate", text()}};
@@ -319,8 +340,9 @@ static Value policy() {
     rule.push_back({role, format()});
     values.push_back({role, format()});
   }
-  values.push_back({"rules", listOf(mapping(keys::rule, rule, {"match"}))});
-  return mapping(keys::policy, values);
+  values.push_back(
+      {"rules", listOf(mapping("rule", keys::rule, rule, {"match"}))});
+  return mapping("policy", keys::policy, values);
 }
 
 // ---- The document
@@ -331,8 +353,9 @@ void numera::printConfigurationSchema(llvm::raw_ostream &stream) {
       Object{{"type", "string"},
              {"description", "the name of a format, or a spelling such as "
                              "'float<5,7>'"}};
+  definitions["change"] = change();
   definitions["format-entry"] = formatEntry(definitions);
-  Value root = mapping(keys::configuration,
+  Value root = mapping("configuration", keys::configuration,
                        {{"formats", mapOf(reference("format-entry"))},
                         {"libraries", mapOf(library())},
                         {"lowerings", listOf(lowering())},
