@@ -15,12 +15,23 @@ using namespace mlir;
 
 namespace numera {
 
+/// The format with which finite numbers are encoded: what is beyond becomes the
+/// last number, where it would be an infinity or NaN. The lowest number of f32
+/// masks in every format.
+static Format formatOfFinite(const Format &format) {
+  const FormatFamily &family = format.getFamily();
+  return family.overflow(format) == Overflow::Infinity
+             ? family.withOverflow(format, Overflow::Saturate)
+             : format;
+}
+
 /// The code of a number; of an infinity, that of the greatest or the lowest.
-static uint64_t encodeNumber(const Format &format, const Unpacked &number) {
+static uint64_t encodeNumber(const Format &format, const Format &ofFinite,
+                             const Unpacked &number) {
   const FormatFamily &family = format.getFamily();
   if (number.isInfinite())
     return number.negative ? family.lowest(format) : family.highest(format);
-  return family.encode(format, number, format.getConstantRounding());
+  return family.encode(ofFinite, number, format.getConstantRounding());
 }
 
 /// Of elements of f32, some at a time.
@@ -30,17 +41,19 @@ static void encodeFloats(const Format &format, ArrayRef<char> elements,
   float numbers[atOnce];
   uint64_t found[atOnce];
   size_t count = elements.size() / sizeof(float);
+  Format ofFinite = formatOfFinite(format);
   for (size_t begin = 0; begin < count; begin += atOnce) {
     size_t some = std::min(atOnce, count - begin);
     std::memcpy(numbers, elements.data() + begin * sizeof(float),
                 some * sizeof(float));
-    format.getFamily().encodeAll(format, ArrayRef(numbers, some),
+    format.getFamily().encodeAll(ofFinite, ArrayRef(numbers, some),
                                  format.getConstantRounding(),
                                  MutableArrayRef(found, some));
     for (size_t i = 0; i < some; ++i)
       codes.set(int64_t(begin + i),
                 std::isinf(numbers[i])
-                    ? encodeNumber(format, Unpacked::infinity(numbers[i] < 0))
+                    ? encodeNumber(format, ofFinite,
+                                   Unpacked::infinity(numbers[i] < 0))
                     : found[i]);
   }
 }
@@ -49,8 +62,9 @@ static void encodeFloats(const Format &format, ArrayRef<char> elements,
 /// ones are shared until types are lowered.
 static ElementsAttr encodeElements(const Format &format, ElementsAttr values,
                                    const Format &from) {
+  Format ofFinite = formatOfFinite(format);
   auto code = [&](uint64_t bits) {
-    return encodeNumber(format, from.getFamily().decode(from, bits));
+    return encodeNumber(format, ofFinite, from.getFamily().decode(from, bits));
   };
   Type storage = IntegerType::get(values.getContext(), format.storageBits());
   ShapedType type = values.getShapedType().clone(storage);
