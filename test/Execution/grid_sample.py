@@ -74,7 +74,7 @@ def place(on, n, size, mode, padding, aligns):
         return on.number(np.rint(x))
     if padding == "reflection" and high > low:
         return reflected(on, x, *on.number([low, high]))
-    if padding == "border":
+    if padding == "border" and mode != "cubic":
         ends = on.number([low, high])
         return np.where((x < ends[0]) | (x > ends[1]), np.clip(x, 0, size - 1), x)
     return x

@@ -136,7 +136,8 @@ Value Sampling::place(LocBuilder &b, Value x, int64_t size) const {
     return math::RoundEvenOp::create(b, x);
   if (padding == "reflection" && high > low)
     return reflect(b, x, low, high);
-  if (padding != "border")
+  // Of four neighbours each is moved, as PyTorch and onnxruntime have it.
+  if (padding != "border" || mode == "cubic")
     return x;
   Value isOutside = either(b, compare(b, Order::Less, x, number(b, x, low)),
                            compare(b, Order::Less, number(b, x, high), x));
