@@ -368,7 +368,8 @@ LogicalResult returnQuires(ModuleOp module, ArrayRef<unsigned> results) {
       if (index >= exit->getNumOperands())
         return function.emitError("function '")
                << function.getName() << "' has " << exit->getNumOperands()
-               << " results; the quire of result " << index
+               << (exit->getNumOperands() == 1 ? " result" : " results")
+               << "; the quire of result " << index
                << " was asked for, the first one is 0";
       bool isSum = false;
       FailureOr<Value> sum =
