@@ -179,7 +179,7 @@ private:
     if (!matches) {
       begin("input", i, info);
       message.add("shape ");
-      message.addShape(tensor.shape, tensor.rank);
+      message.addShape(tensor.shape, tensor.rank, /*isOfType=*/false);
       message.add("; expected ");
       return message.addShape(info.shape, info.rank);
     }

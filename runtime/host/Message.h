@@ -31,11 +31,12 @@ public:
     return false;
   }
 
-  /// `(2, 3)`; a dynamic dimension is `?`.
-  bool addShape(const int64_t *shape, int32_t rank) {
+  /// `(2, 3)`; a dynamic dimension of a type is `?`, a negative one of a tensor
+  /// a number.
+  bool addShape(const int64_t *shape, int32_t rank, bool isOfType = true) {
     add("(");
     for (int32_t i = 0; i < rank; ++i)
-      if (shape[i] < 0)
+      if (shape[i] < 0 && isOfType)
         add(i ? ", ?" : "?");
       else
         add("%s%lld", i ? ", " : "", static_cast<long long>(shape[i]));

@@ -30,6 +30,10 @@ TEST(Call, SaysWhatIsWrongWithAnArgument) {
   EXPECT_EQ(message({&good}), "f: takes 2 inputs and 1 outputs; got 1 and 1");
   EXPECT_EQ(message({&good, &small}),
             "f: input 1 'y': shape (3); expected (4)");
+  host::Array negative = arrayOf<float>(host::DType::f4, {1, 2, 3, 4});
+  negative.shape = {-4};
+  EXPECT_EQ(message({&good, &negative}),
+            "f: input 1 'y': shape (-4); expected (4)");
   EXPECT_EQ(message({&square, &good}),
             "f: input 0 'x': rank 2; expected 1, shape (4)");
   EXPECT_EQ(message({&wide, &good}),
