@@ -29,6 +29,7 @@ from torch.fx.experimental.proxy_tensor import (
 )
 
 from numera.torch import _complex_functions, _decompositions, _fourier
+from numera.torch._dynamic import as_dynamo_compiles
 from numera.torch._extents import Extents
 from numera.torch._pairs import (
     HALVES,
@@ -211,6 +212,7 @@ class _Split:
         with self.mode, torch.no_grad():
             fakes = [node.meta["val"].resolve_neg() for node in inputs]
         with (
+            as_dynamo_compiles(),  # a backward pass may come here when it is first run
             self.mode,
             torch.no_grad(),
             torch._C._DisableAutocast(),

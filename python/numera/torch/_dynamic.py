@@ -7,7 +7,8 @@ is a tensor whatever its strides: it is copied where it has gaps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +17,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 aten = torch.ops.aten
 
-__all__ = ["has_symbols", "specialising"]
+__all__ = ["as_dynamo_compiles", "has_symbols", "specialising"]
 
 
 def has_symbols(module: fx.GraphModule) -> bool:
@@ -51,13 +52,30 @@ def specialising(
         sizes = (*map(_laid, arguments, numbers.are_symbols), *numbers.fixed(values))
         given = (*arguments, *numbers.passed(values))
         if sizes not in known:
-            known[sizes] = compile(_specialise(numbers.module, given))
+            with as_dynamo_compiles():
+                if sizes not in known:  # another thread may have met them
+                    known[sizes] = compile(_specialise(numbers.module, given))
         results = known[sizes](*given)
         for place, node in numbers.returned:
             results[place] = values[node]
         return results
 
     return invoke
+
+
+@contextlib.contextmanager
+def as_dynamo_compiles() -> Iterator[None]:
+    """What Dynamo holds where it calls a backend, for compiling outside of such a call.
+
+    `make_fx` changes `nn.Module.__call__` for all threads, which guards read that another
+    thread makes: so one thread compiles at a time. It also says to all threads that FX
+    traces, and they refuse to call compiled models, unless a compilation is said to be
+    on its way. PyTorch has no public names for either.
+    """
+    from torch._dynamo.convert_frame import compile_lock
+
+    with compile_lock, torch.compiler._compile_session_context():
+        yield
 
 
 def _laid(argument: Any, is_symbol: bool) -> Any:
