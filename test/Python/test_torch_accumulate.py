@@ -238,6 +238,21 @@ def test_refusals():
         loss(model(x), y).backward()
     with pytest.raises(numera.Error, match=twice), backend.accumulate(model):
         (loss(net(x), y) + loss(net(x), y)).backward()
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [lambda slope: slope * 0, lambda slope: slope.mul_(0)],
+    ids=["new", "in place"],
+)
+def test_a_hook_that_changes_a_gradient_is_refused(hook):
+    model, x, y, loss = make("mlp")
+    backend = in_quires("bf16")
+    net = torch.compile(model, backend=backend)
+    next(model.parameters()).register_hook(hook)
+    changed = "a hook changes it, or the parameter is used"
+    with pytest.raises(numera.Error, match=changed), backend.accumulate(model):
+        loss(net(x), y).backward()
     fallback = numera.torch.backend("bf16", fallback="torch")
     with pytest.raises(numera.Error, match="accumulate goes without fallback"):
         fallback.accumulate(model)

@@ -79,6 +79,13 @@ def _real(parameter: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(parameter) if parameter.is_complex() else parameter
 
 
+_Place = tuple[int, int]
+
+
+def _place(gradient: torch.Tensor) -> _Place:
+    return gradient.data_ptr(), gradient._version
+
+
 class Accumulation:
     """A block in which gradients are added up exactly, made by
     :meth:`Backend.accumulate`."""
@@ -101,9 +108,10 @@ class Accumulation:
         self._reset()
 
     def _reset(self) -> None:
-        # What programs gave, by the gradients' memory; what then reached a
-        # parameter; and what was added up.
-        self._given: dict[int, tuple[torch.Tensor, torch.Tensor, str]] = {}
+        # What programs gave, by the gradients' memory and version, which is another
+        # one after a hook has written there; what then reached a parameter; and what
+        # was added up.
+        self._given: dict[_Place, tuple[torch.Tensor, torch.Tensor, str]] = {}
         self._reached: dict[int, tuple[torch.Tensor, str] | None] = {}
         self._sums = [_Sum() for _ in self._parameters]
         self._before: list[torch.Tensor | None] = []
@@ -157,7 +165,7 @@ class Accumulation:
             gradient = results[quire.place]
             # Both are kept, so that no other tensor takes the place of the first.
             if gradient.numel():
-                self._given[gradient.data_ptr()] = gradient, sums, quire.format
+                self._given[_place(gradient)] = gradient, sums, quire.format
 
     def begin(self) -> None:
         """A forward pass: what no parameter of the block took is not for it."""
@@ -165,7 +173,7 @@ class Accumulation:
 
     def _reach(self, place: int) -> Any:
         def reach(gradient: torch.Tensor) -> None:
-            given = self._given.pop(gradient.data_ptr(), None)
+            given = self._given.pop(_place(gradient), None)
             self._reached[place] = given and given[1:]
 
         return reach
@@ -177,8 +185,9 @@ class Accumulation:
             if reached is None:
                 raise Error(
                     "a gradient is not what one call of a program of this backend "
-                    "returned: the parameter is used in several graphs or calls, or "
-                    "outside of them; expected one call, then backward()"
+                    "returned: a hook changes it, or the parameter is used in several "
+                    "graphs or calls, or outside of them; expected one call, then "
+                    "backward()"
                 )
             sum.add(*reached)
 
