@@ -143,7 +143,8 @@ def test_a_compiled_model_is_saved_with_settings_and_state(stats, tmp_path):
     again = torch.load(tmp_path / "net.pt", weights_only=False)
     assert torch.equal(again(x), net(x))
     kept = pickle.loads(pickle.dumps(backend))
-    assert kept.state_dict() == backend.state_dict() == {"seed": 3, "step": 2}
+    state = {"seed": 3, "step": 2, "calls": 1}
+    assert kept.state_dict() == backend.state_dict() == state
     assert repr(kept) == repr(backend)
 
 

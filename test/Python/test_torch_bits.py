@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Models of PyTorch: the same bits again, in threads, processes and after a stop."""
 
+import pickle
+
 import numera
 import pytest
 
@@ -63,6 +65,23 @@ def test_calls_draw_anew():
     with pytest.raises(numera.Error, match="the backend's state has no 'seed'"):
         backend.load_state_dict({})
     assert torch.equal(net(x), first)
+
+
+def test_what_is_evaluated_goes_on_with_the_same_bits():
+    net, backend = compiled(
+        torch.nn.Linear(8, 4), "bf16", rounding="stochastic", seed=3
+    )
+    x = torch.randn(16, 8)
+    net(x).sum().backward()
+    with torch.no_grad():
+        net(x)
+        state, copied = backend.state_dict(), pickle.loads(pickle.dumps(backend))
+        first, second = net(x), net(x)
+        assert not torch.equal(first, second)
+        backend.load_state_dict(state)
+        assert torch.equal(net(x), first)
+        assert torch.equal(net(x), second)
+    assert copied.state_dict() == state == {"seed": 3, "step": 1, "calls": 3}
 
 
 PARALLEL = """

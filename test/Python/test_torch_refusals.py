@@ -81,6 +81,7 @@ def test_wrong_options_are_refused_when_the_backend_is_made(options, line):
         ),
         ({"seed": "a", "step": 0}, "the state's seed is 'a', expected a number"),
         ({"seed": 1, "step": 0, "sums": 0.5}, "the state's sums is 0.5, expected a"),
+        ({"seed": 1, "step": 0, "calls": -1}, "the state's calls is -1, expected a"),
     ],
 )
 def test_a_wrong_state_changes_nothing(state, line):

@@ -7,7 +7,6 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Collection, Mapping
-from numbers import Integral
 from typing import Any, TypeVar
 
 from torch import fx
@@ -47,6 +46,7 @@ from numera.torch._policy import Found, Groups, Policy, operations_of
 from numera.torch._random import mix, partition
 from numera.torch._recurrent import dropout_between_layers
 from numera.torch._refusals import FALLBACK, GraphError, check_operators
+from numera.torch._state import counts_of
 from numera.torch._stats import Recorder, names_of
 
 __all__ = ["Backend"]
@@ -81,6 +81,7 @@ class Backend:
         self._options = dict(options)
         self._recorder = Recorder(stats) if stats else None
         self._ordinal = 0
+        """Counts calls of a step."""
         self._accumulation: Accumulation | None = None
         self._sums = 0
         """Counts what :meth:`accumulate` has rounded."""
@@ -174,7 +175,8 @@ class Backend:
         """With a compiled model, ``torch.save`` keeps settings and the state."""
         stats = self._recorder.every if self._recorder else 0
         made = (self._policy, self.seed, self._threads, self._fallback)
-        state = {"step": self.step, "_sums": self._sums}
+        counts = {"_ordinal": self._ordinal, "_sums": self._sums}
+        state = {"step": self.step, **counts}
         return Backend, (*made, self._options, stats), state
 
     def __repr__(self) -> str:
@@ -218,22 +220,12 @@ class Backend:
 
     def state_dict(self) -> dict[str, int]:
         """What a run needs that goes on with the same bits."""
-        sums = {"sums": self._sums} if self._sums else {}
-        return {"seed": self.seed, "step": self.step, **sums}
+        counts = {"calls": self._ordinal, "sums": self._sums}
+        more = {name: count for name, count in counts.items() if count}
+        return {"seed": self.seed, "step": self.step, **more}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        if not {"seed", "step"} <= state.keys():
-            raise Error("the backend's state has no 'seed' and 'step'")
-        given = {"sums": 0, **state}
-        for name in ("seed", "step", "sums"):
-            number = given[name]
-            if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
-                raise Error(
-                    f"the state's {name} is {number!r}, expected a number from 0 on"
-                )
-        self.seed, self.step = int(given["seed"]), int(given["step"])
-        self._sums = int(given["sums"])
-        self._ordinal = 0
+        self.seed, self.step, self._ordinal, self._sums = counts_of(state)
 
     # ---- compiling ----------------------------------------------------------
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What optimisers keep of a tensor: whether it is what the formats of a group say.
+"""What is kept of a run: whether it is what goes on with it.
 
-Codes of one format would be numbers of another one, without a word.
+Of a tensor, optimisers keep codes of the formats that a group says; those of one format
+would be numbers of another one, without a word. A backend keeps counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -16,6 +18,23 @@ from numera._errors import Error
 from numera._formats import Format
 from numera.torch import _roles
 from numera.torch._roles import Roles
+
+
+def counts_of(state: Mapping[str, int]) -> tuple[int, ...]:
+    """A backend's seed, and how many steps, calls of the last step and sums there were;
+    refuses what is no such number. States of old have steps alone."""
+    if not {"seed", "step"} <= state.keys():
+        raise Error("the backend's state has no 'seed' and 'step'")
+    given = {"calls": 0, "sums": 0, **state}
+    counts = []
+    for name in ("seed", "step", "calls", "sums"):
+        number: Any = given[name]
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
+            raise Error(
+                f"the state's {name} is {number!r}, expected a number from 0 on"
+            )
+        counts.append(int(number))
+    return tuple(counts)
 
 
 def check(name: str, value: Any, fmt: Format, like: torch.Tensor) -> None:
