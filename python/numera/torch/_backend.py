@@ -20,7 +20,7 @@ from numera.torch._background import Awaited, Begun, raising
 from numera.torch._cache import made_of
 from numera.torch._call import check_given, check_types, make_call, make_empty_call
 from numera.torch._decompositions import table
-from numera.torch._dynamic import has_symbols, specialising
+from numera.torch._dynamic import divide_numbers, has_symbols, specialising
 from numera.torch._entries import Entry, Recipe
 from numera.torch._factors import without_checks
 from numera.torch._fallback import Fallback, run_with_fallbacks
@@ -242,6 +242,7 @@ class Backend:
         from functorch.compile import make_boxed_func
 
         def compile(module: fx.GraphModule, inputs: Any) -> Any:
+            divide_numbers(module)
             weights = parameters(module, saved)
             if kind == TRAINING:
                 saved.update(moved(module, weights))

@@ -17,7 +17,16 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 aten = torch.ops.aten
 
-__all__ = ["as_dynamo_compiles", "has_symbols", "specialising"]
+__all__ = ["as_dynamo_compiles", "divide_numbers", "has_symbols", "specialising"]
+
+
+def divide_numbers(module: fx.GraphModule) -> None:
+    """Has quotients of numbers of Python be those of tensors. AOTAutograd makes tensors
+    of such numbers after it has decomposed a graph, and divides them by a synonym."""
+    for node in module.graph.find_nodes(
+        op="call_function", target=aten.true_divide.Tensor
+    ):
+        node.target = aten.div.Tensor
 
 
 def has_symbols(module: fx.GraphModule) -> bool:
