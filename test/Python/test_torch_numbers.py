@@ -38,3 +38,19 @@ DIVIDED = {
 @pytest.mark.parametrize("function", DIVIDED.values(), ids=DIVIDED)
 def test_floats_are_divided_outside_of_tensors(function):
     assert check(function, (1.0, 0.9, 0.7, 0.3)) == 2
+
+
+POWERS = {
+    "operator": lambda x, n: x**n,
+    "function": lambda x, n: torch.pow(x, n),
+    "of a size": lambda x, n: x ** (n + x.shape[0] - 8),
+}
+
+
+@pytest.mark.parametrize("function", POWERS.values(), ids=POWERS)
+def test_powers_whose_exponent_is_an_int(function):
+    assert check(function, (2, 3, 5, 2)) == 3
+    torch._dynamo.reset()
+    net = torch.compile(function, backend=numera.torch.backend("f32"), dynamic=True)
+    x = torch.arange(1.0, 9.0)
+    assert torch.equal(net(x, 4), function(x, 4))

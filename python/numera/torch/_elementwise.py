@@ -243,7 +243,12 @@ def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
 
 
 def pow_scalar(base: Tensor, exponent: Any) -> Tensor:
-    """The powers that are products and roots, as eager mode computes them."""
+    """The powers that are products and roots, as eager mode computes them. A number
+    that a call decides makes a graph of its own."""
+    if isinstance(exponent, torch.SymInt):
+        exponent = int(exponent)
+    elif isinstance(exponent, torch.SymFloat):
+        exponent = float(exponent)
     kind = torch.result_type(base, exponent)
     if kind != base.dtype:
         return aten.pow.Tensor_Scalar(base.to(kind), exponent)
