@@ -374,6 +374,22 @@ def max_pool3d_with_indices(
     return _largest(input, places, counts)
 
 
+# ---- images that are no batch ------------------------------------------------
+
+
+def max_pool2d_with_indices(input: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+    if input.dim() != 3:
+        return NotImplemented
+    largest, places = aten.max_pool2d_with_indices.default(input.unsqueeze(0), *rest)
+    return largest.squeeze(0), places.squeeze(0)
+
+
+def avg_pool2d(input: Tensor, *rest: Any) -> Tensor:
+    if input.dim() != 3:
+        return NotImplemented
+    return aten.avg_pool2d.default(input.unsqueeze(0), *rest).squeeze(0)
+
+
 # ---- results that are laid out anew, as pools of channels-last images are ---
 
 
@@ -420,6 +436,8 @@ def as_strided_scatter(
 TABLE: dict[Any, Any] = {
     aten.as_strided.default: as_strided,
     aten.as_strided_scatter.default: as_strided_scatter,
+    aten.max_pool2d_with_indices.default: max_pool2d_with_indices,
+    aten.avg_pool2d.default: avg_pool2d,
     aten.max_pool2d_with_indices_backward.default: max_pool2d_with_indices_backward,
     aten.max_pool3d_with_indices_backward.default: max_pool3d_with_indices_backward,
     aten.adaptive_max_pool2d_backward.default: adaptive_max_pool2d_backward,

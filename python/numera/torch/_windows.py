@@ -39,7 +39,15 @@ def convolution(
         )
         return product if bias is None else product + _along_channels(bias, input.dim())
     if bias is None:
-        return NotImplemented
+        if weight.dim() < 5 or not 1 < groups == weight.shape[0]:
+            return NotImplemented
+        # One channel of a volume in each group, of which torch-mlir knows none: twice.
+        twice = aten.convolution(
+            input,
+            weight.unsqueeze(1).expand(-1, 2, *weight.shape[1:]).flatten(0, 1),
+            *(None, stride, padding, dilation, transposed, output_padding, groups),
+        )
+        return twice.unflatten(1, [groups, 2]).narrow(2, 0, 1).flatten(1, 2)
     product = aten.convolution(
         input,
         weight,
