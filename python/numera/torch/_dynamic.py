@@ -15,6 +15,8 @@ import torch
 from torch import fx
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from numera.torch import _strides
+
 aten = torch.ops.aten
 
 __all__ = ["as_dynamo_compiles", "divide_numbers", "has_symbols", "specialising"]
@@ -104,7 +106,7 @@ def _specialise(module: fx.GraphModule, arguments: tuple[Any, ...]) -> fx.GraphM
             return fx.Interpreter(module).run(*values)
 
     with torch.no_grad():
-        return make_fx(run, tracing_mode="fake")(*arguments)
+        return make_fx(run, _strides.TABLE, tracing_mode="fake")(*arguments)
 
 
 # ---- numbers of Python ------------------------------------------------------

@@ -390,52 +390,7 @@ def avg_pool2d(input: Tensor, *rest: Any) -> Tensor:
     return aten.avg_pool2d.default(input.unsqueeze(0), *rest).squeeze(0)
 
 
-# ---- results that are laid out anew, as pools of channels-last images are ---
-
-
-def _is_whole(
-    self: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None
-) -> bool:
-    """Whether a view has all elements, in their order."""
-    wanted: list[int] = []
-    step = 1
-    for each in reversed(size):
-        wanted.insert(0, step)
-        step *= each
-    return (
-        not offset
-        and self.is_contiguous()
-        and step == self.numel()
-        and all(n == 1 or a == b for n, a, b in zip(size, stride, wanted))
-    )
-
-
-def as_strided(
-    self: Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    storage_offset: int | None = None,
-) -> Tensor:
-    if not _is_whole(self, size, stride, storage_offset):
-        return NotImplemented
-    return self.view(size)
-
-
-def as_strided_scatter(
-    self: Tensor,
-    src: Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    storage_offset: int | None = None,
-) -> Tensor:
-    if not _is_whole(self, size, stride, storage_offset):
-        return NotImplemented
-    return src.reshape(self.shape)
-
-
 TABLE: dict[Any, Any] = {
-    aten.as_strided.default: as_strided,
-    aten.as_strided_scatter.default: as_strided_scatter,
     aten.max_pool2d_with_indices.default: max_pool2d_with_indices,
     aten.avg_pool2d.default: avg_pool2d,
     aten.max_pool2d_with_indices_backward.default: max_pool2d_with_indices_backward,
