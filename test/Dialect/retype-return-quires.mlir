@@ -7,7 +7,7 @@
 // RUN: not numera-opt %t/value.mlir --numera-retype='to=float<12,20> output-as=storage quires=0' 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: not numera-opt %t/integer.mlir --numera-retype='to=posit8 quires=0' 2>&1 | FileCheck %s --check-prefix=INTEGER
 
-// RESULT: error: function 'f' has 1 results; the quire of result 1 was asked for, the first one is 0
+// RESULT: error: function 'f' has 1 result; the quire of result 1 was asked for, the first one is 0
 // WIDE: error: result 0 of function 'f' has no quire: format 'float<12,20>' has no quire: it would have 8384 bits, more than 4352
 // INTEGER: error: result 0 of function 'f' has no quire: it is of integers
 

@@ -158,6 +158,11 @@ static Error materialize(orc::LLJIT &jit, StringRef entry) {
     return address.takeError();
   consumeError(address.takeError());
   StringRef line = StringRef(first).split('\n').first, hint;
+  if (line.contains("R_X86_64_TLS") || line.contains("R_X86_64_GOTTPOFF") ||
+      line.contains("R_X86_64_TPOFF"))
+    return createStringError(
+        "cannot link the program: a library has a thread-local variable, which "
+        "only programs in files may have (numera compile -o)");
   if (StringRef(first).contains("relocation"))
     hint = "; compile it with -fPIC";
   else if (line.contains("Symbols not found"))
