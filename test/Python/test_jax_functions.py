@@ -195,6 +195,18 @@ def test_each_step_of_matrices_is_rounded():
     assert (np.asarray(found[1]) == solve(a, b, bf16)).all()
 
 
+def test_logistic_and_hypot_round_each_step():
+    x, y = (bf16(normal(200, seed=n) * 6) for n in (4, 5))
+    high, low = np.maximum(abs(x), abs(y)), np.minimum(abs(x), abs(y))
+    share = bf16(low / high)
+    root = bf16(np.sqrt(bf16(1 + bf16(share**2))))
+    exps = bf16(np.exp(-x))
+    f = nj.jit(lambda x, y: (jax.nn.sigmoid(x), jnp.hypot(x, y)), format="bf16")
+    found = f(x.astype("f4"), y.astype("f4"))
+    assert (found[0] == bf16(1 / bf16(exps + 1))).all()
+    assert (found[1] == bf16(high * root)).all()
+
+
 def test_the_gamma_function_holds_in_eight_bits():
     x = np.asarray(numera.quantize(np.linspace(0.3, 8, 40, dtype="f4"), "f8E4M3FN"))
     f = nj.jit(lambda x: (lax.lgamma(x), lax.digamma(x)), format="f8E4M3FN")

@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numera.torch")
 
+import numera
 from torch import special
 from torch_calls import agree, compiled
 
@@ -22,6 +23,23 @@ def same(function, *inputs):
     with torch.no_grad():
         found, wanted = net(*inputs), function(*inputs)
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5, equal_nan=True)
+
+
+@pytest.mark.parametrize("format", ["f16", "bf16", "posit16"])
+def test_sigmoid_and_hypot_round_each_step(format):
+    def rounded(x):
+        return numera.quantize(x, format)
+
+    x, y = rounded(torch.randn(2, 300, dtype=torch.float64) * 6)
+    share = rounded(torch.minimum(x.abs(), y.abs()) / torch.maximum(x.abs(), y.abs()))
+    root = rounded(rounded(1 + rounded(share * share)).sqrt())
+    wanted = [
+        rounded(1 / rounded(rounded((-x).exp()) + 1)),
+        rounded(torch.maximum(x.abs(), y.abs()) * root),
+    ]
+    net, _ = compiled(lambda x, y: (x.sigmoid(), torch.hypot(x, y)), format)
+    for found, right in zip(net(x.float(), y.float()), wanted, strict=True):
+        assert torch.equal(found.double(), right)
 
 
 def test_bessel_functions():
