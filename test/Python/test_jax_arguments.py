@@ -192,3 +192,20 @@ def test_static_arguments_that_are_equal_are_told_apart_by_their_types():
         2,
         3,
     ]
+
+
+@pytest.mark.parametrize("number", [3.0, 2, np.float32(3), jnp.ones(3, jnp.bfloat16)])
+def test_weak_types_are_kept(number):
+    def f(a):
+        return a * 2, a + jnp.float32(1), jnp.broadcast_to(a * 1j, (3,)), 1, a > 1
+
+    wanted = [jax.typeof(each) for each in jax.jit(f)(number)]
+    assert any(each.weak_type for each in wanted)
+    own = numera.jax.jit(f)
+    for found in own(number), jax.jit(own)(number):
+        assert [jax.typeof(each) for each in found] == wanted
+
+
+def test_a_number_gives_way_to_the_type_of_an_array():
+    double = numera.jax.jit(lambda a: a * 2)
+    assert (double(3.0) + jnp.ones(2, jnp.bfloat16)).dtype == "bfloat16"

@@ -239,8 +239,7 @@ loopWhile(Node &node, const onnx::GraphProto &body, ArrayRef<Tensor> states) {
       return byDefault;
     return Emitter::at(b, emit.value(emit.reshape(node.input(i), {})), {});
   };
-  Value limit =
-      scalar(0, arith::ConstantOp::create(b, greatest(i64, false)));
+  Value limit = scalar(0, arith::ConstantOp::create(b, greatest(i64, false)));
   Value condition = scalar(1, constant(b, i1, 1));
   SmallVector<Value> inits = {constant(b, i64, 0), condition};
   SmallVector<Type> types = {i64, i1};

@@ -102,9 +102,10 @@ LogicalResult importReshape(Node &node) {
   bool isOpen = !fits && product(x.shape).isDynamic();
   if (!fits || (product(shape) != product(x.shape) && !isEmpty))
     return node.error("cannot reshape " + str(x.shape) + " to " + str(*wanted) +
-                      (isOpen ? ": -1 is not a multiple of a size that is known "
-                                "only when the model runs"
-                              : ": the numbers of elements differ"));
+                      (isOpen
+                           ? ": -1 is not a multiple of a size that is known "
+                             "only when the model runs"
+                           : ": the numbers of elements differ"));
   if (node.opset >= 5 && node.has(1) && !node.input(1).host &&
       failed(requireReshape(node, shape)))
     return failure();

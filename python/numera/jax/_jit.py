@@ -197,7 +197,7 @@ class Jitted:
                 x = jax.lax.complex(*parts) if len(parts) > 1 else parts[0]
                 leaves.append(_tensors.signed(x, _tensors.wide(dtype)).reshape(shape))
             results = flat(*leaves)
-            found[:] = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
+            found[:] = map(_tensors.struct, results)
             return tuple(
                 part
                 for x in results
@@ -274,6 +274,7 @@ class Jitted:
             results = self._traced(signature)(step, *leaves)
         else:
             results = self._run(compiled, int(step), leaves)
+        results = list(map(_tensors.typed, results, compiled.results))
         return jax.tree.unflatten(compiled.tree, _keys.as_keys(results, compiled.keys))
 
     def _traced(self, signature: _Signature) -> Callable[..., Any]:
@@ -417,7 +418,7 @@ def jit(
     ... def third(x):
     ...     return {"x": x / 3}
     >>> third(1.0)
-    {'x': Array(0.33398438, dtype=float32)}
+    {'x': Array(0.33398438, dtype=float32, weak_type=True)}
     """
     if fun is None:
         given = {k: v for k, v in locals().items() if k not in ("fun", "options")}

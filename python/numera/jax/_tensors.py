@@ -23,6 +23,8 @@ __all__ = [
     "parts",
     "signed",
     "signless",
+    "struct",
+    "typed",
     "wide",
 ]
 
@@ -85,6 +87,21 @@ def aval(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
             f"f16, integers of 8 bits or more, or booleans; cast it with .astype"
         )
     return aval.shape, dtype, aval.weak_type
+
+
+def struct(x: Any) -> jax.ShapeDtypeStruct:
+    weak = jax.typeof(x).weak_type
+    return jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=weak)
+
+
+def typed(x: Any, like: jax.ShapeDtypeStruct) -> Any:
+    """With a weak type, as that of 2 * 3.0, which gives way to another array's. JAX has
+    no function for it but the operation."""
+    if not like.weak_type or jax.typeof(x).weak_type:
+        return x
+    return jax.lax.convert_element_type_p.bind(
+        x, new_dtype=x.dtype, weak_type=True, sharding=None
+    )
 
 
 def is_float(dtype: Any) -> bool:

@@ -51,11 +51,11 @@ ARM = """
 """.split()
 # What is more than that of x86, and what computes by its instructions alone.
 AVX512 = ARM + """
-    attention-masks bfloat-instruction channels-last clamps composed-tables
+    attention-masks windows channels-last clamps composed-tables
     deinterleave destinations feed-forward finish flag-counts flag-loops flag-tables
     half integer-sums max-roi-pool non-max-suppression open-sizes padded products
     promotion scaled-contractions short-sums single softplus stochastic
-    subnormal-products unsigned vector-steps vector-variants windows
+    subnormal-products unsigned vector-steps vector-variants
 """.split()
 FOLDERS = {"nvptx": "mirror", "arm": "machines", "avx512": "machines"}
 

@@ -155,13 +155,14 @@ static int printFish(raw_ostream &stream) {
     stream << "complete -c numera -n __fish_use_subcommand -f -a "
            << command.name << " -d '"
            << escapedForShell(onOneLine(command.summary)) << "'\n";
-  stream << "complete -c numera -n __fish_use_subcommand -f -a completion -d "
-            "'print completions for a shell'\n"
-            "complete -c numera -n '__fish_seen_subcommand_from completion' -f "
-            "-a 'bash zsh fish'\n"
-            "complete -c numera -n '__fish_seen_subcommand_from sweep search "
-            "report cost import' -a '(numera (commandline -opc)[2] --help "
-            "2>/dev/null | string match -ar -- \"--[a-z][a-z-]+\" | sort -u)'\n";
+  stream
+      << "complete -c numera -n __fish_use_subcommand -f -a completion -d "
+         "'print completions for a shell'\n"
+         "complete -c numera -n '__fish_seen_subcommand_from completion' -f "
+         "-a 'bash zsh fish'\n"
+         "complete -c numera -n '__fish_seen_subcommand_from sweep search "
+         "report cost import' -a '(numera (commandline -opc)[2] --help "
+         "2>/dev/null | string match -ar -- \"--[a-z][a-z-]+\" | sort -u)'\n";
   return describeAll("fish");
 }
 

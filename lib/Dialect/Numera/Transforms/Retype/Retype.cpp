@@ -214,8 +214,7 @@ LogicalResult Retyper::changeOutputs(func::FuncOp function) {
   if (outputs.size() != 1 && outputs.size() != results.size())
     return function.emitError("function '")
            << function.getName() << "' has " << results.size()
-           << (results.size() == 1 ? " result" : " results")
-           << ", output-as names " << outputs.size()
+           << " results, output-as names " << outputs.size()
            << "; expected one for all or one for each";
   Operation *exit = function.back().getTerminator();
   for (auto [i, value] : llvm::enumerate(exit->getOperands())) {
