@@ -414,8 +414,8 @@ def array(x: Any, format: str | Format | None = None, **options: Any) -> Array:
 
     >>> import ml_dtypes, numpy as np, numera
     >>> x = numera.array(np.arange(3).astype(ml_dtypes.bfloat16))
-    >>> (x + x).view(ml_dtypes.bfloat16)
-    array([0, 2, 4], dtype=bfloat16)
+    >>> print((x + x).view(ml_dtypes.bfloat16))
+    [0 2 4]
     """
     if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
         raise Error("x has masked elements, which no array of a format has; fill them")
