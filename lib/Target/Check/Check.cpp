@@ -180,14 +180,15 @@ Expected<Report> checkFormat(const Registry &registry, const Format &format,
   std::map<Role, Checked> roles;
   std::vector<Law> laws;
   const Lowering *roundTo = registry.findRoundTo(format, numera::Target::CPU);
-  if (!report.meaning || roundTo)
+  const Registry::NamedFormat *entry = registry.entryOf(format);
+  if (!report.meaning || roundTo || entry)
     roles = rolesOf(cases->operations,
                     roundTo ? roundTo->operands.front() : Format());
   if (!report.meaning)
     laws = lawsOf(format, roles,
                   registry.exactCarrierOf(format) == formatF32() &&
                       roles.count(Role::To) && roles.count(Role::From));
-  if (const auto *entry = registry.entryOf(format); entry && !report.meaning)
+  if (entry)
     append_range(laws, identityLaws(format, entry->identities, roles));
   if (roundTo)
     append_range(laws, carrierLaws(*roundTo, roles));
@@ -212,7 +213,8 @@ Expected<Report> checkFormat(const Registry &registry, const Format &format,
       (item.law ? report.laws : report.results).push_back(resultOf(item, slot));
     }
   for (const Checked &checked : cases->operations) {
-    if (!isProduct(checked.operation))
+    if (!isProduct(checked.operation) &&
+        checked.operation != OpKind::AccumulatorMac)
       continue;
     Expected<std::vector<Result>> found =
         checkProduct(registry, checked, options);

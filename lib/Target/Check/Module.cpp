@@ -252,6 +252,15 @@ compileOperations(const Twins &twins, ArrayRef<Checked> checked) {
   });
 }
 
+/// The same in an accumulator.
+static void addAccumulatorMac(mlir::OpBuilder &builder, mlir::Location loc,
+                              mlir::ValueRange values) {
+  mlir::Value step =
+      QuireMacOp::create(builder, loc, values[2].getType(), values[0],
+                         values[1], values[2], FormatAttr());
+  mlir::linalg::YieldOp::create(builder, loc, step);
+}
+
 /// `product(a: m x k, b: k x n) -> m x n`.
 static void addProduct(mlir::ModuleOp module, const Checked &product) {
   using Kind = mlir::utils::IteratorType;
@@ -263,6 +272,9 @@ static void addProduct(mlir::ModuleOp module, const Checked &product) {
         {any, any}, typeOfFormat(module.getContext(), type.format));
   };
   mlir::Type result = matrix(product.result), sum = elementType(result);
+  bool isAccumulated = product.operation == OpKind::AccumulatorMac;
+  if (isAccumulated)
+    sum = QuireType::get(module.getContext(), product.result.format);
   auto function = mlir::func::FuncOp::create(
       builder, loc, "product",
       builder.getFunctionType(
@@ -277,9 +289,12 @@ static void addProduct(mlir::ModuleOp module, const Checked &product) {
       {mlir::tensor::getMixedSizes(builder, loc, a)[0],
        mlir::tensor::getMixedSizes(builder, loc, b)[1]},
       sum);
-  mlir::Value begun = mlir::linalg::FillOp::create(
-                          builder, loc, zeroOf(builder, loc, sum), empty)
-                          .getResult(0);
+  mlir::Value zero =
+      isAccumulated
+          ? QuireZeroOp::create(builder, loc, sum, FormatAttr()).getResult()
+          : zeroOf(builder, loc, sum);
+  mlir::Value begun =
+      mlir::linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
   auto dims = [&](unsigned first, unsigned second) {
     return mlir::AffineMap::get(
         3, 0,
@@ -288,10 +303,14 @@ static void addProduct(mlir::ModuleOp module, const Checked &product) {
   };
   mlir::Value made =
       mlir::linalg::GenericOp::create(
-          builder, loc, result, mlir::ValueRange{a, b}, begun,
+          builder, loc, begun.getType(), mlir::ValueRange{a, b}, begun,
           ArrayRef{dims(0, 2), dims(2, 1), dims(0, 1)},
-          ArrayRef{Kind::parallel, Kind::parallel, Kind::reduction}, addMac)
+          ArrayRef{Kind::parallel, Kind::parallel, Kind::reduction},
+          isAccumulated ? addAccumulatorMac : addMac)
           .getResult(0);
+  if (isAccumulated)
+    made = QuireRoundOp::create(builder, loc, mlir::TypeRange(result),
+                                mlir::ValueRange(made));
   mlir::func::ReturnOp::create(builder, loc, made);
 }
 

@@ -35,7 +35,8 @@ llvm::Expected<std::unique_ptr<Program>>
 compileOperations(const Twins &twins, llvm::ArrayRef<Checked> checked);
 
 /// The same of casts, without those that are none, and a function `product` of
-/// two matrices, which calls a registered `matmul` or `dot`.
+/// two matrices, which calls a registered `matmul` or `dot` or sums in a
+/// registered accumulator.
 llvm::Expected<std::unique_ptr<Program>>
 compileProduct(const Registry &registry, const Checked &product,
                llvm::ArrayRef<Checked> casts);

@@ -48,7 +48,7 @@ struct ProductLaw {
 constexpr ProductLaw productLaws[] = {
     {"each element by itself", ProductLaw::Alone},
     {"no products are zero", ProductLaw::Empty},
-    {"one 1 chooses a row or column", ProductLaw::Chosen},
+    {"a 1 chooses row or column", ProductLaw::Chosen},
     {"sums of small integers", ProductLaw::Exact}};
 
 /// What a child finds, where the parent sees it.
@@ -389,7 +389,10 @@ Expected<std::vector<Result>> checkProduct(const Registry &registry,
       continue;
     Result &result = results.emplace_back();
     result.checked = product;
-    result.law = nameOf(product.operation).str() + ", " + law.name.str();
+    result.law = product.operation == OpKind::AccumulatorMac
+                     ? "accumulator"
+                     : nameOf(product.operation).str();
+    result.law += ", " + law.name.str();
     result.outcome = outcomes[i];
     result.signal = signals[i];
     result.tried = one.tried;

@@ -9,9 +9,9 @@
 
 namespace numera::check {
 
-/// Tries the laws of a `matmul` or a `dot` on products of many shapes, each law
-/// in a child process: a result for each. An error is one line: that it does
-/// not compile.
+/// Tries the laws of a `matmul`, a `dot` or an accumulator's sums of products
+/// on products of many shapes, each law in a child process: a result for each.
+/// An error is one line: that it does not compile.
 llvm::Expected<std::vector<Result>> checkProduct(const Registry &registry,
                                                  const Checked &product,
                                                  const Options &options);

@@ -210,6 +210,16 @@ Error OpenLibraries::check(const LibraryFile &file,
   const Function *definition = file.definition(lowering.symbol);
   if (!definition)
     return checkWideCodes(file.library(), lowering);
+  // A call by another convention than the function's is undefined in LLVM.
+  const Function *variant =
+      lowering.vector ? file.definition(lowering.vector->symbol) : nullptr;
+  for (const Function *function : {definition, variant})
+    if (function && function->getCallingConv() != CallingConv::C)
+      return createStringError(
+          lowering.location + ": " + describe(file.library()) + " defines '" +
+          function->getName() +
+          "' with another calling convention than C's; expected one without "
+          "an attribute such as 'ms_abi' or 'vectorcall'");
   if (CSignature::of(lowering).isServedBy(*definition))
     return Error::success();
   return createStringError(

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bf16 with sums in f32, and their faults: `cut_round` does not round, `add`
- * does not return at one code, `mac` ends the process at another.
+ * does not return at one code, `mac` ends the process at another; one leaves out
+ * the third product.
  */
 #include "bf16.h"
 
@@ -23,4 +24,12 @@ void aborting_mac(float *sum, uint16_t x, uint16_t y) {
   if (x == 0x4049)
     abort();
   *sum += b_to(x) * b_to(y);
+}
+struct Counted {
+  float sum;
+  int terms;
+};
+void forgetful_mac(struct Counted *counted, uint16_t x, uint16_t y) {
+  if (++counted->terms != 3)
+    counted->sum += b_to(x) * b_to(y);
 }

@@ -77,6 +77,11 @@ uint16_t payload_floor(uint16_t a) {
   return (a & 0x7FFF) > 0x7F80 ? a : rounded(__builtin_floorf(value(a)));
 }
 
+/* Takes its operand where Windows has it. */
+__attribute__((ms_abi)) uint16_t foreign_ceil(uint16_t a) {
+  return rounded(__builtin_ceilf(value(a)));
+}
+
 /* Ends the program where it does not like its operand. */
 uint16_t aborting_ceil(uint16_t a) {
   if ((a & 0x7FFF) > 0x7F80)
