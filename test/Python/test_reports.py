@@ -178,6 +178,22 @@ def test_a_layer_is_named_before_the_whole_model(default):
     assert "overflows" in found.hints[0].finding
 
 
+def test_where_a_saturating_overflow_begins_is_named_first():
+    # What reads its outputs casts those of the reference to the format, where they
+    # saturate: noise of its own and, of the activation, an overflow of its own.
+    model = chain(["first", "second"], "math.absf", random=np.random.default_rng(5))
+    model = re.sub(r"%w1 = (.*)", r"%v1 = \1\n%c = arith.constant dense<30.0> : T\n"
+        r"%w1 = arith.mulf %v1, %c : T", model)  # fmt: skip
+    model = re.sub("return .*", "%d = arith.constant dense<0.03125> : U\n"
+        '%y = arith.mulf %a1, %d : U loc("small")\nreturn %y : U', model)  # fmt: skip
+    model = model.replace(": T", f": tensor<8x8xf32>").replace(": U", f": {T}")
+    found = numera.report(model, inputs=X, format="fixed<7,8>", hints=4)
+    rows = {layer["name"]: layer for layer in found.layers}
+    assert rows["second.act"]["overflow"] > 0.3 and rows["small"]["own_sqnr_db"] < 10
+    assert found.hints[0].layer == "second", found
+    assert "overflows" in found.hints[0].finding
+
+
 def test_a_few_infinities_are_named_before_the_many_that_come_of_them():
     # A fifth of one row in 32 overflows; the next product spoils that row.
     first, model = (

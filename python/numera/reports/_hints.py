@@ -255,17 +255,21 @@ def of_kinds(layers: Sequence[Layer], chosen: Sequence[Layer]) -> list[Trial]:
 def ordered(hints: Sequence[tuple[Hint, int]]) -> list[Hint]:
     """Hints with the sizes of their changes. The smallest change is first of those
     that gain a third of what the best one does, then the one that gains the most;
-    those that gain about as much as that one stay as they come."""
+    those that gain about as much as that one stay as they come, and so on."""
     most = max((_gained(hint) for hint, _ in hints), default=0.0)
 
-    def place(each: tuple[Hint, int]) -> tuple[int, float]:
+    def size_of(each: tuple[Hint, int]) -> int:
         hint, size = each
-        gain = _gained(hint)
-        if gain > most - _GAIN:
-            gain = most
-        return size if _suffices(gain, most) else _MODEL + 1, -gain
+        return size if _suffices(_gained(hint), most) else _MODEL + 1
 
-    return [hint for hint, _ in sorted(hints, key=place)]
+    left, found = sorted(hints, key=size_of), []
+    while left:
+        alike = [e for e in left if size_of(e) == size_of(left[0])]
+        best = max(_gained(hint) for hint, _ in alike)
+        first = next(e for e in alike if _gained(e[0]) >= best - _GAIN)
+        left.remove(first)
+        found.append(first[0])
+    return found
 
 
 def _gained(hint: Hint) -> float:

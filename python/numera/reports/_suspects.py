@@ -22,22 +22,27 @@ def _noise(layer: Layer) -> float:
     return 0.0 if own is None else min(10 ** (-own / 10), _LOST)
 
 
-def _fault(layer: Layer) -> tuple[int, bool, float]:
+def _overflows(layer: Layer) -> bool:
+    return (layer["overflow"] or 0) >= 10 * SHARE
+
+
+def _fault(layer: Layer, layers: Sequence[Layer]) -> tuple[int, int, float]:
     lost = layer["own_lost"]
     if lost:
-        return 2 if lost >= 10 * SHARE else 1, False, 0.0
-    return 0, (layer["overflow"] or 0) >= 10 * SHARE, _noise(layer)
+        return 2 if lost >= 10 * SHARE else 1, 0, 0.0
+    begins = not any(_overflows(layers[place]) for place in layer["inputs"])
+    return 0, (1 + begins) * _overflows(layer), _noise(layer)
 
 
 def suspects(layers: Sequence[Layer], most: int) -> list[Layer]:
     """The layers that add the most noise. Before them those that lose numbers, the
     first one first, which is where it begins: an infinity goes a long way. Then those
     that overflow: what the next layer reads may be the very numbers that are lost,
-    while noise is measured against all of them."""
+    while noise is measured against all of them; of these, too, those where it begins."""
     causes = _causes(layers)
 
-    def order(place: int) -> tuple[int, bool, float]:
-        return (2, False, 0.0) if place in causes else _fault(layers[place])
+    def order(place: int) -> tuple[int, int, float]:
+        return (2, 0, 0.0) if place in causes else _fault(layers[place], layers)
 
     noisy = [n for n, e in enumerate(layers) if e["own_lost"] or _noise(e) > 0]
     names: dict[str, Layer] = {}
@@ -50,7 +55,7 @@ def _causes(layers: Sequence[Layer]) -> set[int]:
     """Layers that lose some numbers, where what reads them loses many for that: the
     sums of a row of pixels, say, of which one is infinite."""
     found: set[int] = set()
-    left = [n for n, layer in enumerate(layers) if _fault(layer)[0] == 2]
+    left = [n for n, layer in enumerate(layers) if _fault(layer, layers)[0] == 2]
     while left:
         for place in layers[left.pop()]["inputs"]:
             if place not in found and layers[place]["own_lost"]:
