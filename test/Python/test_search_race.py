@@ -30,7 +30,9 @@ def test_a_search_finds_the_best_share_of_right_rows(seed):
 
 def test_no_policy_is_stopped_where_its_rows_tell_nothing():
     weights, x, expected = network(1, (6, 5, 4))
-    for names, batch in [("float<4,1..3,stochastic>", 200), (NAMES, 200)]:
+    scaled = ["scaled<f4E2M1FN,rule=absmax>", *NAMES]
+    given = [("float<4,1..3,stochastic>", 200), (scaled, 200), (NAMES, 200)]
+    for names, batch in given:
         given = {"formats": names, "budget": 8, "trials": 5, "batch": batch}
         found = hunted("top1", weights, x, expected, **given)
         assert bool(found.stopped) == (names is NAMES)

@@ -9,6 +9,7 @@ wrong rows as the best one has of all cannot be better, whatever the others give
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -95,22 +96,42 @@ def fits(
         and function.independent_rows
         and (not data.fixed or data.batch <= data.rows * SHARE)
         and data.rows * SHARE >= 1
-        and not _is_random(specs)
+        and not _mixes_rows(specs)
     )
 
 
-def _is_random(specs: Any) -> bool:
-    """Whether a format among them rounds by the row's number."""
+_FORMATS = ("default", "format", "weights", "activations", "outputs", "accumulate")
+_ACCUMULATORS = ("same", "quire", "tensorcore", "exact")
+_OWN = re.compile(r"none|block\(\d+\)")
+"""Scales that a row has of its own."""
+
+
+def _mixes_rows(specs: Any) -> bool:
+    """Whether a format among them rounds by the row's number, or has scales that the
+    rows of a slice share."""
     if isinstance(specs, Mapping):
-        return any(map(_is_random, specs.values()))
+        return any(itertools.starmap(_mixes, specs.items()))
     if isinstance(specs, (list, tuple)):
-        return any(map(_is_random, specs))
-    if isinstance(specs, ScaledFormat):
-        specs = specs.element
+        return any(map(_mixes_rows, specs))
     if isinstance(specs, str):
+        if specs in _ACCUMULATORS:
+            return False
         try:
             specs = format(specs)
-        except Error:  # another word of a policy
-            return False
-        return _is_random(specs)
+        except Error:  # of a file, which may say anything
+            return True
+    if isinstance(specs, ScaledFormat):
+        if specs.block is None or "tensor-scale" in specs.spelling:
+            return True
+        specs = specs.element
     return isinstance(specs, Format) and specs.rounding == "stochastic"
+
+
+def _mixes(key: str, value: Any) -> bool:
+    """The same of a key of a policy."""
+    if key == "scale":
+        words = value.values() if isinstance(value, Mapping) else [value]
+        return not all(_OWN.fullmatch(str(word)) for word in words)
+    if key == "rounding":
+        return value == "stochastic"
+    return (key in _FORMATS or key == "rules") and _mixes_rows(value)
