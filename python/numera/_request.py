@@ -62,22 +62,43 @@ class Request:
 
     def add_file(self, path: Path) -> None:
         """Adds a file that has a policy."""
-        path = path_of(path, "policy", "a mapping or ")
-        self._groups.append((_sources.read(path),))
+        source = _sources.read(path_of(path, "policy", "a mapping or "))
+        self._groups += self._known_to(source)
+        self._groups.append((source,))
 
     def check_file(self, path: Path) -> None:
         """Refuses a file that is no configuration, with the place in it."""
-        _sources.registry(_sources.merge([self.sources(), (_sources.read(path),)]))
+        source = _sources.read(path)
+        groups = [*self._groups, *self._known_to(source), (source,)]
+        _sources.registry(_sources.merge(groups))
+
+    def _known_to(self, source: Source) -> list[Sources]:
+        """What a file names beside its own formats and those that were given: none,
+        if it is right by itself, or wrong with all that is known."""
+        known = self._named(source.text)
+        for groups in ([], known):
+            try:
+                _sources.registry(_sources.merge([*self._groups, *groups, (source,)]))
+            except Error:
+                continue
+            return groups
+        return []
 
     def add_policy(self, policy: Mapping[str, Any]) -> None:
         """Adds the section `policy` of a configuration."""
         text = json.dumps({"policy": self._plain(policy)})
-        words = set(re.findall(r"\w+", text)) - self._own
-        for group in _sources.known():  # the latest that has a name
-            if found := words.intersection(_formats.own_names(group)):
-                self._groups.append(group)
-                words -= found
+        self._groups += self._named(text)
         self._groups.append((Source(text, "policy", os.getcwd()),))
+
+    def _named(self, text: str) -> list[Sources]:
+        """What is known of the words of a text, the latest that has a name."""
+        words = set(re.findall(r"\w+", text)) - self._own
+        groups = []
+        for group in _sources.known():
+            if found := words.intersection(_formats.own_names(group)):
+                groups.append(group)
+                words -= found
+        return groups
 
     def _plain(self, value: Any) -> Any:
         """With names in place of formats, and without what is None."""

@@ -96,6 +96,12 @@ def learn(sources: Sources) -> None:
         _known = (sources, *others)
 
 
+def know(groups: tuple[Sources, ...]) -> None:
+    """Makes known what another process knows, and nothing else."""
+    global _known
+    _known = groups
+
+
 def merge(groups: Iterable[Sources]) -> Sources:
     """All sources, each once."""
     return tuple(dict.fromkeys(source for group in groups for source in group))

@@ -115,6 +115,18 @@ def test_a_format_that_refuses_is_a_row(cluster):
     assert values(found) == values(sweep(formats=["posit8", "mxfp4"], rounding="up"))
 
 
+def test_names_that_were_loaded_are_known_to_workers(cluster, tmp_path):
+    (tmp_path / "f.yaml").write_text(
+        "formats: {coarse_of_a_cluster: {family: float, exponent: 2, mantissa: 1}}"
+    )
+    numera.load(tmp_path / "f.yaml")
+    rule = {"match": {"op": "linalg.matmul"}, "format": "coarse_of_a_cluster"}
+    given = {"formats": ["bf16", "f16"], "policy": {"rules": [rule]}}
+    found = sweep(cluster=cluster.address, **given)
+    assert values(found) == values(sweep(**given))
+    assert not any(row.error for row in found)
+
+
 def test_external_data_is_shipped(tmp_path):
     (tmp_path / "weights").mkdir()
     (tmp_path / "weights" / "w.bin").write_bytes(b"1234")

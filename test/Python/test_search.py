@@ -306,6 +306,53 @@ def test_energy_is_that_of_the_operations_by_a_table(tmp_path):
     assert (row["count"], row["cost"]) == (200 * 20, 200 * 20 * 7)
 
 
+NORMED = """
+func.func @net(%x: tensor<?x6xf32>, %w: tensor<6x4xf32> {numera.weight})
+    -> tensor<?x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %i = arith.constant 0 : index
+  %rows = tensor.dim %x, %i : tensor<?x6xf32>
+  %empty = tensor.empty(%rows) : tensor<?x4xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x4xf32>)
+      -> tensor<?x4xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>)
+      outs(%init : tensor<?x4xf32>) -> tensor<?x4xf32> loc("product")
+  %line = tensor.empty(%rows) : tensor<?xf32>
+  %none = linalg.fill ins(%zero : f32) outs(%line : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.reduce ins(%y : tensor<?x4xf32>) outs(%none : tensor<?xf32>)
+      dimensions = [1] (%a: f32, %b: f32) {
+        %c = arith.addf %a, %b : f32
+        linalg.yield %c : f32
+      } loc("sum")
+  %t = linalg.broadcast ins(%s : tensor<?xf32>) outs(%empty : tensor<?x4xf32>)
+      dimensions = [1]
+  %z = arith.mulf %y, %t : tensor<?x4xf32> loc("scaled")
+  return %z : tensor<?x4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("accumulate", [None, "same", "quire"])
+def test_a_policy_costs_what_its_program_does(accumulate):
+    """Sums of reductions, and the terms and roundings of quires, too."""
+    formats = {
+        "posit8": {"mul": 1, "add": 1, "quire_mac": 50, "quire_round": 7},
+        "quire": {"add": 3},
+        "f32": {"mul": 2, "add": 200},
+    }
+    x = np.random.default_rng(2).normal(size=(40, 6)).astype("f4")
+    w = np.random.default_rng(3).normal(size=(6, 4)).astype("f4")
+    found = numera.search(
+        NORMED, formats=["posit8", "f32"], inputs=[x, w], metric="rmse", budget=1e9,
+        cost=formats, accumulate=accumulate, trials=6, every=True,
+    )  # fmt: skip
+    assert len(found.trials) > 3
+    for trial in found.trials:
+        program = numera.compile(NORMED, policy=found.policy_of(trial))
+        expected = numera.cost(program, x[:1], w, table=formats).total
+        assert trial.cost == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("changes", "line"),
     [

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -19,8 +20,9 @@ from numera._errors import Error
 from numera._formats import Format
 from numera._programs import Program, compile
 from numera._request import Spec
-from numera.study import _keys
+from numera.study import _costs, _keys
 from numera.study._cluster import Cluster
+from numera.study._costs import Table
 from numera.study._found import Trial
 from numera.study._layers import Layer
 from numera.study._race import Race, Stopped
@@ -206,7 +208,7 @@ class Bench:
             if self._cluster is not None:
                 self._cluster.order(race.data)
         parts: list[list[tuple[Array, ...]]] = [[] for _ in tasks]
-        rows = [task.row({}) for task in tasks]
+        rows = [task.row({}, study.options) for task in tasks]
         stopped: dict[int, Stopped | None] = {}
         wrong = [0] * len(tasks)
         for first, last in race.parts():
@@ -262,7 +264,7 @@ class Bench:
 
         def compute(task: PolicyTask) -> tuple[tuple[Array, ...] | None, Row]:
             start = time.perf_counter()
-            row, outputs = task.row({}), None
+            row, outputs = task.row({}, study.options), None
             try:
                 outputs = run(task)
             except Error as error:
@@ -285,26 +287,25 @@ class Bench:
         value = self._study.metric(outputs, self._study.labels)
         return trial._replace(value=value, sqnr=_sqnr(outputs, self._reference))
 
-    def accumulators(self, space: Space) -> dict[str, str]:
-        """What sums of each format are kept in where nothing else is said."""
-        found: dict[str, str] = {}
-        places = [n for n, each in enumerate(space.layers) if each.contraction]
-        if not places:
-            return {}
-        (place, *_) = places
-        for each in space.candidates[place]:
-            plain: Candidate = (each[0], None, None, None)
-            format = each[0]
-            if not isinstance(format, Format) or format.name in found:
-                continue
+    def costs(
+        self, space: Space, table: Table, count: int, inputs: Sequence[Array]
+    ) -> list[Array]:
+        """For each layer, what each candidate costs for a row of the data: of all
+        operations that a program has then, whatever they are.
+
+        inputs      of one call, for `count` rows.
+        """
+        found: dict[Candidate, list[float]] = {}
+        names = [layer.names for layer in space.layers]
+        for candidate in dict.fromkeys(itertools.chain(*space.candidates)):
+            policy = space.policy(space.alike(candidate))
             options = {**self._study.options, "optimization": 0}
-            policy = {"default": "f32"}
-            rules = space.rules(space.layers[place], plain)
-            program = compile(
-                self._study.model, policy={**policy, "rules": rules}, **options
-            )
-            found[format.name] = program.policy["rules"][0]["accumulate"]
-        return found
+            program = compile(self._study.model, policy=policy, **options)
+            found[candidate] = _costs.of_layers(program, inputs, table, names)
+        return [
+            np.array([found[each][place] / count for each in candidates])
+            for place, candidates in enumerate(space.candidates)
+        ]
 
     def _key(self, what: str, policy: Mapping[str, Any]) -> str:
         return _keys.digest(self._common, what, _text(policy, _keys.spec))

@@ -182,7 +182,8 @@ class Cluster:
                 n, place = running.pop(done)
                 part = self._result(done)
                 if isinstance(part, Error):
-                    part = Part(tasks[n].row({})._replace(error=str(part)))
+                    row = tasks[n].row({}, self._study.options)
+                    part = Part(row._replace(error=str(part)))
                 found[n][place] = part
                 if len(found[n]) == len(shards):
                     yield n, [found[n][i] for i in sorted(found[n])]

@@ -7,7 +7,7 @@ import difflib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numera import _numera
@@ -250,11 +250,56 @@ def cost(
             f"{type(program).__name__}"
         )
     prices = table if isinstance(table, Table) else Table(table)
-    operands = _operands(program)
-    default = operands.pop("")
     rows = []
     kinds: dict[tuple[str, ...], Price] = {}
     counted = program.stats(*inputs, **options).operations
+    for row, kind, one in _priced(program, counted, prices):
+        kinds[kind] = one
+        rows.append(
+            {
+                "name": row["name"],
+                "operation": row["operation"],
+                "format": row["format"],
+                "count": row["count"],
+                "cost": one.cost * row["count"],
+                "area": one.area,
+            }
+        )
+    total = math.fsum(row["cost"] for row in rows)
+    areas = [one.area for one in kinds.values()]
+    area = math.fsum(each or 0.0 for each in areas)
+    return Cost(
+        total,
+        rows,
+        total / 1e12 if all(one.is_energy for one in kinds.values()) else None,
+        None if None in areas else area,
+    )
+
+
+def of_layers(
+    program: Program,
+    inputs: Sequence[Any],
+    prices: Table,
+    layers: Sequence[Collection[str]],
+) -> list[float]:
+    """What the operations of some names cost, but for casts."""
+    counted = program.stats(*inputs).operations
+    chosen = set().union(*layers)
+    counted = [r for r in counted if r["name"] in chosen and r["operation"] != "cast"]
+    found = [0.0] * len(layers)
+    for row, _, one in _priced(program, counted, prices):
+        for place, names in enumerate(layers):
+            if row["name"] in names:
+                found[place] += one.cost * row["count"]
+    return found
+
+
+def _priced(
+    program: Program, counted: Sequence[Mapping[str, Any]], prices: Table
+) -> Iterator[tuple[Mapping[str, Any], tuple[str, ...], Price]]:
+    """Each row of operations, of what kind it is, and what one of them costs."""
+    operands = _operands(program)
+    default = operands.pop("")
     unnamed = {name for name in operands if "." in name}
     unnamed -= {row["name"] for row in counted}
     for row in counted:
@@ -279,26 +324,7 @@ def cost(
             one = prices.rounding(kept)
         else:
             one = prices.one(operation, kept)
-        kinds[kind] = one
-        rows.append(
-            {
-                "name": name,
-                "operation": operation,
-                "format": kept,
-                "count": row["count"],
-                "cost": one.cost * row["count"],
-                "area": one.area,
-            }
-        )
-    total = math.fsum(row["cost"] for row in rows)
-    areas = [one.area for one in kinds.values()]
-    area = math.fsum(each or 0.0 for each in areas)
-    return Cost(
-        total,
-        rows,
-        total / 1e12 if all(one.is_energy for one in kinds.values()) else None,
-        None if None in areas else area,
-    )
+        yield row, kind, one
 
 
 def _operands(program: Program) -> dict[str, tuple[str, str]]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
 import pathlib
 import pickle
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,27 @@ __all__ = [
     "spec",
 ]
 
-# A StringStringEntryProto of ONNX: the key, then the value with its length.
-_LOCATION = re.compile(rb"\n\x08location\x12([\x01-\x7f])")
+# A StringStringEntryProto of ONNX: the key, then the value with its length, of which
+# all bytes but the last have the high bit.
+_LOCATION = re.compile(rb"\n\x08location\x12([\x80-\xff]*[\x00-\x7f])")
+_INCLUDE = re.compile(
+    rb"^[ \t]*#[ \t]*(?:include|import)\w*[ \t]*[\"<]([^\">\n]+)", re.MULTILINE
+)
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".inc")
+
+_OF_CLASSES = (
+    types.FunctionType,
+    bool,
+    int,
+    float,
+    str,
+    bytes,
+    tuple,
+    list,
+    dict,
+    np.ndarray,
+)
+"""What attributes of a class have to be to count."""
 
 _SAME_BITS = ("optimization", "code_cache", "cpu")
 
@@ -93,10 +113,11 @@ def external(path: str) -> list[str]:
         beside = f"{stem}.safetensors"
         return [os.path.basename(beside)] if os.path.exists(beside) else []
     data = _content(path)
-    names = {
-        data[match.end() : match.end() + match[1][0]].decode(errors="replace")
-        for match in _LOCATION.finditer(data)
-    }
+    names = set()
+    for match in _LOCATION.finditer(data):
+        length = sum((byte & 0x7F) << 7 * n for n, byte in enumerate(match[1]))
+        name = data[match.end() : match.end() + length]
+        names.add(name.decode(errors="replace"))
     return sorted(names)
 
 
@@ -121,8 +142,31 @@ def _files(sources: Sources) -> str:
 
 def _parts(source: Source) -> list[str | bytes]:
     words = sorted(set(re.findall(r"[^\s\"'\[\]{},]+", source.text)))
-    paths = (os.path.join(source.directory, word) for word in words)
-    return [source.text, *(_content(path) for path in paths if os.path.isfile(path))]
+    paths = [os.path.join(source.directory, word) for word in words]
+    folders = [path for path in paths if os.path.isdir(path)]
+    seen: set[str] = set()
+    found: list[str | bytes] = [source.text]
+    for path in paths:
+        if os.path.isfile(path):
+            found += _with_headers(path, folders, seen)
+    return found
+
+
+def _with_headers(path: str, folders: Sequence[str], seen: set[str]) -> list[bytes]:
+    """What a file has, and what the files have that it includes, as far as they are
+    beside it or in one of the folders."""
+    if path in seen:
+        return []
+    seen.add(path)
+    content = _content(path)
+    found = [content]
+    if path.lower().endswith(_SOURCES):
+        for name in _INCLUDE.findall(content):
+            for folder in (os.path.dirname(path), *folders):
+                header = os.path.join(folder, os.fsdecode(name))
+                if os.path.isfile(header):
+                    found += _with_headers(header, folders, seen)
+    return found
 
 
 def options(given: Mapping[str, Any]) -> str:
@@ -139,8 +183,13 @@ def options(given: Mapping[str, Any]) -> str:
                 value = value.text
         if key == "safetensors" and value is not None:
             value = _content(value)
-        parts += key, repr(value)
+        parts += key, json.dumps(value, sort_keys=True, default=_word)
     return digest(*parts)
+
+
+def _word(value: Any) -> str:
+    """A format may have other functions than another one of its spelling."""
+    return spec(value) if isinstance(value, Format) else repr(value)
 
 
 def function(metric: Callable[..., Any]) -> str:
@@ -170,6 +219,10 @@ def _value(value: Any, seen: set[int]) -> list[str | bytes]:
         return sorted(map(repr, value))
     elif isinstance(value, (tuple, list)):
         parts = [type(value).__name__, *value]
+    elif isinstance(value, type) and id(value) not in seen:
+        seen.add(id(value))  # pickle has its name alone
+        own = sorted(k for k, e in vars(value).items() if isinstance(e, _OF_CLASSES))
+        parts = [value.__qualname__, *own, *(vars(value)[key] for key in own)]
     else:
         try:
             return [pickle.dumps(value, protocol=4)]

@@ -37,8 +37,8 @@ class Layer(NamedTuple):
     """Constant elements that the contraction reads."""
     elements: float
     """That leave the operations, for a row of the data."""
-    operations: Mapping[str, float]
-    """How many of each kind, for a row of the data."""
+    names: tuple[str, ...]
+    """Of the operations, in reports."""
 
 
 class _Plain(NamedTuple):
@@ -127,11 +127,6 @@ def find(
             else:
                 rule = {"match": address, "format": "f32", "weights": _SCALED}
                 reads = sum(plain.scaled(rules=[rule]).values())
-        operations: dict[str, float] = {}
-        for row in stats:
-            if row["name"] in free and row["operation"] != "cast":
-                kind = row["operation"]
-                operations[kind] = operations.get(kind, 0) + row["count"] / count
         found.append(
             Layer(
                 head or free[0],
@@ -140,7 +135,7 @@ def find(
                 tuple(own),
                 reads,
                 sum(rows[place]["count"] for place in own) / count,
-                operations,
+                tuple(free),
             )
         )
     if not found and any(row["name"] in addresses for row in rows):

@@ -51,10 +51,10 @@ class _Study(NamedTuple):
             program = program or self.compile(task)
             outputs = self.data.run(program._only, self.threads)
         except Error as error:
-            row = task.row({})._replace(error=str(error))
+            row = task.row({}, self.options)._replace(error=str(error))
         else:
             value = self.metric(outputs, self.labels)
-            row = task.row(program.policy)._replace(value=value)
+            row = task.row(program.policy, self.options)._replace(value=value)
         return row._replace(seconds=time.perf_counter() - start)
 
     def compile(self, task: Task | PolicyTask) -> Program:

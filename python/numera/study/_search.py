@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 
 from numera._errors import Error, check_counts
 from numera._formats import Format
@@ -165,8 +164,10 @@ def search(
             seen(int(done + 1e-9), probes + trials, row)
 
         space, noises = bench.probe(layers, given, data.first()[1], step)
-        accumulators = bench.accumulators(space) if isinstance(kind, Table) else {}
-        costs = space.costs(kind, accumulators)
+        if isinstance(kind, Table):
+            costs = bench.costs(space, kind, count, arrays)
+        else:
+            costs = space.costs(kind)
         guess = Guess(costs, noises)
         least = guess.cost(guess.cheapest)
         if budget is not None and budget * (1 + 1e-9) < least:

@@ -13,7 +13,6 @@ import numpy as np
 from numera._errors import Error
 from numera._formats import Format, ScaledFormat
 from numera._request import Spec
-from numera.study._costs import Table
 from numera.study._guess import Choice
 from numera.study._layers import Layer
 
@@ -122,18 +121,8 @@ class Space:
             found.append(np.array(noises))
         return found
 
-    def costs(
-        self, kind: str | Table, accumulators: Mapping[str, str]
-    ) -> list[np.ndarray[Any, Any]]:
-        """For each layer, the part of each candidate in the cost.
-
-        accumulators    what sums of a format are kept in where it does not say it.
-        """
-        if isinstance(kind, Table):
-            return [
-                np.array([_energy(layer, c, kind, accumulators) for c in candidates])
-                for layer, candidates in zip(self.layers, self.candidates)
-            ]
+    def costs(self, kind: str) -> list[np.ndarray[Any, Any]]:
+        """For each layer, the part of each candidate in the mean bits."""
         elements = kind == "element-bits"
         total = sum(
             layer.weights + (layer.elements if elements else 0) for layer in self.layers
@@ -158,29 +147,3 @@ class Space:
 def _rank(entry: Spec | None) -> float:
     """`quire` is the widest accumulator; what says nothing is as wide as can be."""
     return math.inf if entry in (None, "quire") else bits(entry or "")
-
-
-def _energy(
-    layer: Layer,
-    candidate: Candidate,
-    table: Table,
-    accumulators: Mapping[str, str],
-) -> float:
-    """Of a row of the data."""
-    format, weights, activations, accumulate = candidate
-    assert isinstance(format, Format)
-    operands = [str(_name(each or format)) for each in (weights, activations)]
-    kept = _name(accumulate) or accumulators.get(format.name, format.name)
-    if kept == "same":
-        kept = format.name
-    found = 0.0
-    for operation, count in layer.operations.items():
-        if operation == "mac":
-            found += count * table.mac(operands, kept).cost
-        else:
-            found += count * table.one(operation, format.name).cost
-    return found
-
-
-def _name(spec: Spec | None) -> str | None:
-    return spec.name if isinstance(spec, Format) else spec

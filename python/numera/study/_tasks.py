@@ -22,8 +22,8 @@ ROLES = ("weights", "activations", "outputs")
 _RULES = ("floor", "ceil", "even", "round-up-ceil", "absmax", "range", "min-max")
 _BLOCK = re.compile(r"block\((\d+)\)")
 _RULE = re.compile(r",rule=[\w-]+")
-_SCALE_BITS = 8
-"""Of the power of two that a block has, where a policy names no other scales."""
+_POWER_OF_TWO = 8
+"""Bits of the scale that a block has, where a policy names no other format."""
 
 
 class Task(NamedTuple):
@@ -37,22 +37,18 @@ class Task(NamedTuple):
     """Of contractions, those that are in the format, with ``+`` between them; the
     rest is in f32. None: the whole model."""
 
-    @property
-    def bits(self) -> float:
+    def bits(self, options: Mapping[str, Any]) -> float:
         """Of an element, with its part of the scale of a block."""
         if isinstance(self.format, ScaledFormat):
             return self.format.bits_per_element
         bits = float(self.format.width)
         if self.scale and (block := _BLOCK.fullmatch(self.scale)):
-            bits += _SCALE_BITS / int(block[1])
+            bits += _scale_bits(options) / int(block[1])
         return bits
 
     def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Of ``compile``, where all rows have `options`."""
-        policy = options.get("policy")
-        if policy is not None and not isinstance(policy, Mapping):
-            sections = {"policy": _yaml.policy(policy), "formats": _yaml.beside(policy)}
-            options = {**options, **sections}
+        options = _with_mapping(options)
         if self.scale is None and self.roles is None:
             own = {"accumulate": self.accumulate, "rounding": self.rounding}
             return {**options, **own, "format": self.format}
@@ -73,12 +69,13 @@ class Task(NamedTuple):
         given = {k: each for k, each in options.items() if k != "overflow"}
         return {**given, "accumulate": self.accumulate, "policy": chosen}
 
-    def row(self, policy: Mapping[str, Any]) -> Row:
-        """Without a value; `policy` is what a program chose."""
+    def row(self, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Row:
+        """Without a value; `policy` is what a program chose, `options` what all rows
+        have."""
         return Row(
             self.format.name,
             self.format.spelling,
-            self.bits,
+            self.bits(options),
             str(self.accumulate or policy.get("accumulate", "default")),
             self.rounding or policy.get("rounding", "default"),
             None,
@@ -107,9 +104,25 @@ class PolicyTask(NamedTuple):
         """Of ``compile``."""
         return {**options, "policy": self.policy}
 
-    def row(self, policy: Mapping[str, Any]) -> Row:
+    def row(self, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Row:
         """Without a value."""
         return Row("policy", "", 0, "", "", None, 0.0)
+
+
+def _with_mapping(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options with the policy of a file as a mapping, and formats beside it."""
+    policy = options.get("policy")
+    if policy is None or isinstance(policy, Mapping):
+        return options
+    sections = {"policy": _yaml.policy(policy), "formats": _yaml.beside(policy)}
+    return {**options, **sections}
+
+
+def _scale_bits(options: Mapping[str, Any]) -> int:
+    """Of the scale of a block."""
+    policy = _with_mapping(options).get("policy") or {}
+    spec = policy.get("scale-format", policy.get("scale_format", "power-of-two"))
+    return _POWER_OF_TWO if spec == "power-of-two" else format(spec).width
 
 
 def tasks(

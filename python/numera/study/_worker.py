@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from numera import _numera
+from numera import _numera, _sources
 from numera._errors import Error
 from numera._programs import Program, compile, save
 from numera._programs import open as open_program
 from numera._request import MODEL_ENDINGS
+from numera._sources import Sources
 from numera.study import _keys
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class Work(NamedTuple):
     """Without the files of this machine."""
     model: Any
     policy: Files | None
+    known: tuple[Sources, ...]
+    """Formats that policies may name."""
     version: str
 
 
@@ -109,7 +112,7 @@ def work_of(study: _Study) -> Work:
     options.pop("code_cache", None)
     model = packed(study.model)
     plain = study._replace(model=None, options=options, threads=1)
-    return Work(plain, model, policy, _numera.version())
+    return Work(plain, model, policy, _sources.known(), _numera.version())
 
 
 def _packed_policy(path: Any) -> Files:
@@ -122,6 +125,7 @@ def _packed_policy(path: Any) -> Files:
 
 @contextlib.contextmanager
 def _unpacked(work: Work) -> Iterator[_Study]:
+    _sources.know(work.known)
     with tempfile.TemporaryDirectory(prefix="numera-") as folder:
         model = work.model
         if isinstance(model, Files):
@@ -181,8 +185,8 @@ def _outputs(
         data = study.data if order is None else study.data.ordered(*order)
         outputs = data.run(program._only, 1, shard.start, shard.stop)
     except Error as error:
-        return task.row({})._replace(error=str(error)), None
-    return task.row(program.policy), outputs
+        return task.row({}, study.options)._replace(error=str(error)), None
+    return task.row(program.policy, study.options), outputs
 
 
 def do(
