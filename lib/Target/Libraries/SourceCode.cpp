@@ -2,13 +2,14 @@
 //
 // The cache entry of a source is a file of lines, followed by bitcode:
 //
-//   numera bitcode 1
+//   numera bitcode 2
 //   file DIGITS PATH          of the source and of each header that it includes
+//   none PATH                 where a header was looked for and is not
 //   code DIGITS               of the bitcode
 //
 // Its name is a hash of the command line. If one of the files has changed or is
-// missing, the source is compiled again. A new header in an earlier include
-// folder is not detected.
+// missing, or there is one where there was none, the source is compiled again.
+// Headers whose names macros make are not looked for.
 
 #include "SourceCode.h"
 #include "Fingerprint.h"
@@ -23,12 +24,14 @@
 #include "llvm/Support/Process.h"
 
 #include <atomic>
+#include <cstring>
+#include <set>
 #include <thread>
 
 using namespace llvm;
 using namespace numera;
 
-static constexpr StringLiteral cacheKeyHeader = "numera bitcode 1";
+static constexpr StringLiteral cacheKeyHeader = "numera bitcode 2";
 
 static bool isCxx(StringRef path) { return sys::path::extension(path) != ".c"; }
 
@@ -53,13 +56,34 @@ static std::vector<std::string> flagsOf(const Library &library,
   return arguments;
 }
 
+/// The names in `#include "name"` and `__has_include(<name>)`.
+static std::vector<StringRef> includedNames(StringRef text) {
+  std::vector<StringRef> names;
+  for (size_t at; (at = text.find("include")) != StringRef::npos;) {
+    text = text.substr(at + strlen("include"));
+    StringRef rest = text;
+    rest.consume_front("_next");
+    rest = rest.ltrim(" \t(");
+    if (!rest.starts_with("<") && !rest.starts_with("\""))
+      continue;
+    char end = rest.front() == '<' ? '>' : '"';
+    names.push_back(rest.drop_front().take_until(
+        [&](char c) { return c == end || c == '\n'; }));
+  }
+  return names;
+}
+
 namespace {
 
 /// One source: compiled, or as it was.
 class Source {
 public:
   Source(const Library &library, StringRef path)
-      : path(path), arguments(flagsOf(library, path)) {
+      : path(path), arguments(flagsOf(library, path)),
+        folders(library.includes) {
+    for (StringRef flag : library.flags)
+      if (flag.consume_front("-I"))
+        folders.push_back(flag.str());
     std::string folder = cacheFolder("bitcode");
     if (folder.empty())
       return;
@@ -125,7 +149,10 @@ private:
         return MemoryBuffer::getMemBufferCopy(after, path);
       }
       auto [digits, file] = value.split(' ');
-      if (kind != "file" || !isUnchanged(file, digits))
+      bool isSame = kind == "none"
+                        ? !sys::fs::exists(value)
+                        : kind == "file" && isUnchanged(file, digits);
+      if (!isSame)
         return nullptr;
       rest = after;
     }
@@ -146,17 +173,40 @@ private:
         sys::fs::create_directories(sys::path::parent_path(kept)))
       return;
     std::string lines = (cacheKeyHeader + "\n").str();
+    std::set<std::string> missing;
     for (const std::string &file : filesOf((*buffer)->getBuffer())) {
       Expected<std::string> digits = fingerprintOfFile(file);
       if (!digits)
         return consumeError(digits.takeError());
       lines += "file " + *digits + " " + file + "\n";
+      addMissing(file, missing);
     }
+    for (const std::string &file : missing)
+      lines += "none " + file + "\n";
     lines += "code " + Fingerprint().add(code).digits() + "\n";
     consumeError(writeFile(kept, [&](raw_pwrite_stream &stream) {
       stream << lines << code;
       return Error::success();
     }));
+  }
+
+  /// Where a file's headers are not: beside it, and in the library's folders.
+  /// Those of the system have none of their own.
+  void addMissing(StringRef file, std::set<std::string> &missing) const {
+    auto buffer = MemoryBuffer::getFile(file);
+    if (!buffer || file.starts_with("/usr/"))
+      return;
+    auto add = [&](StringRef folder, StringRef name) {
+      SmallString<128> header(folder);
+      sys::path::append(header, name);
+      if (!sys::fs::exists(header))
+        missing.insert(header.str().str());
+    };
+    for (StringRef name : includedNames((*buffer)->getBuffer())) {
+      add(sys::path::parent_path(file), name);
+      for (const std::string &folder : folders)
+        add(folder, name);
+    }
   }
 
   /// The files of a rule of make, `x.o: a.c my\ header.h \`.
@@ -184,7 +234,8 @@ private:
 
   std::string path;
   std::vector<std::string> arguments;
-  std::string kept; ///< empty: there is no place
+  std::vector<std::string> folders; ///< of headers
+  std::string kept;                 ///< empty: there is no place
 };
 
 } // namespace
