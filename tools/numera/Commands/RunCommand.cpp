@@ -364,10 +364,30 @@ bool Run::report() {
   return true;
 }
 
+/// The words of `numera report`, which measures layers in any case.
+static std::vector<const char *>
+wordsOfReport(ArrayRef<const char *> arguments) {
+  std::vector<const char *> words;
+  for (const char *argument : arguments) {
+    StringRef word = argument;
+    if (word == "--report") {
+      words.push_back("-o");
+    } else if (word.consume_front("--report=")) {
+      words.push_back("-o");
+      words.push_back(word.data());
+    } else if (word != "--stats" && word != "--layers") {
+      words.push_back(argument);
+    }
+  }
+  return words;
+}
+
 int numera::runCommand(ArrayRef<const char *> arguments) {
   RunFlags flags;
   if (std::optional<int> status = parseRunFlags(arguments, flags))
     return *status;
+  if (!flags.page.empty())
+    return runInPython("report", wordsOfReport(arguments));
   Run run(flags);
   return run.prepare() && run.readArrays() && run.measure() && run.observe() &&
                  run.countPostponed() && run.report()

@@ -30,6 +30,10 @@ static void addRunFlags(CommandLine &line, RunFlags &run) {
   line.add({"layers", "",
             "measure how far each layer is from f32, and its own part of that",
             &run.measuresLayers});
+  line.add({"report", "OUT.html",
+            "do what numera report does with the other options, and write its "
+            "page",
+            &run.page});
   line.add({"profile", "",
             "on a GPU: print what each kernel took, and its bytes",
             &run.profiles});
@@ -53,6 +57,7 @@ static int checkCompiled(const RunFlags &run) {
       {"--compare", !run.compare.empty()},
       {"--stats", run.counts},
       {"--layers", run.measuresLayers},
+      {"--report", !run.page.empty()},
       {"--time", run.times}};
   for (auto [name, isGiven] : given)
     if (isGiven)

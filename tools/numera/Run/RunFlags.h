@@ -13,6 +13,7 @@ struct RunFlags {
   std::string model;
   std::vector<std::string> inputs; ///< `[NAME=]FILE`
   std::string labels, outputFolder, compare;
+  std::string page; ///< of `numera report`; empty: none
   std::optional<uint64_t> repeat, threads, step;
   bool wantsJSON = false, profiles = false, counts = false, times = false;
   bool measuresLayers = false;
