@@ -12,6 +12,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
+#include <cstdlib>
+#include <unistd.h>
 #include <vector>
 
 using namespace llvm;
@@ -87,7 +89,24 @@ static void blockSignals() {
   sigprocmask(SIG_BLOCK, &blocked, nullptr);
 }
 
+/// The process that `main` has not left yet; its children end as they like.
+static pid_t unfinished;
+
+/// A library that calls exit(0) would look as if all were done.
+static void watchForExit() {
+  unfinished = getpid();
+  on_exit(
+      [](int status, void *) {
+        if (unfinished != getpid() || status != 0)
+          return;
+        fail("a library ended the process (exit(0))");
+        _exit(1);
+      },
+      nullptr);
+}
+
 int main(int argc, char **argv) {
+  watchForExit();
   blockSignals();
   reportMemory();
   watchForFailures(ArrayRef<const char *>(argv, argc));
@@ -97,7 +116,9 @@ int main(int argc, char **argv) {
   if (outs().has_error()) {
     std::string reason = outs().error().message();
     outs().clear_error();
+    unfinished = 0;
     return fail("cannot write to standard output: " + reason);
   }
+  unfinished = 0;
   return status;
 }

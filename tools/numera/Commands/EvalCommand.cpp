@@ -131,7 +131,7 @@ static int evaluate(StringRef text, const Registry &registry,
       printText(calculation, flags.steps, flags.bits, outs());
     return 0;
   };
-  if (needsLibrary(*program)) {
+  if (needsLibrary(*program, registry)) {
     Expected<LibraryCalculation> found =
         calculateByLibrary(*program, registry, seed);
     return found ? print(*found)

@@ -225,3 +225,25 @@ numera::parseExpression(StringRef text, size_t begin, const Format &format,
     return std::nullopt;
   return parser.take();
 }
+
+/// A function is registered for it.
+static bool isRegistered(const numera::Instruction &instruction,
+                         const Registry &registry) {
+  return instruction.kind == numera::Instruction::Kind::Operation &&
+         any_of(registry.lowerings(), [&](const Lowering &lowering) {
+           return lowering.operation == instruction.operation &&
+                  lowering.target != numera::Target::NVPTX &&
+                  is_contained(lowering.operands, instruction.operands) &&
+                  (instruction.isTruth() ||
+                   lowering.result == instruction.result);
+         });
+}
+
+bool numera::needsLibrary(ArrayRef<numera::Instruction> program,
+                          const Registry &registry) {
+  return any_of(program, [&](const numera::Instruction &instruction) {
+    return instruction.result.isOpaque() ||
+           (instruction.operands && instruction.operands.isOpaque()) ||
+           isRegistered(instruction, registry);
+  });
+}

@@ -89,6 +89,11 @@ std::optional<std::vector<Instruction>>
 parseExpression(llvm::StringRef text, size_t begin, const Format &format,
                 const Registry &registry, ExpressionError &error);
 
+/// True if one of the formats is opaque, or a function is registered for one of
+/// the operations.
+bool needsLibrary(llvm::ArrayRef<Instruction> program,
+                  const Registry &registry);
+
 } // namespace numera
 
 #endif // NUMERA_TOOLS_EVAL_EXPRESSION_H

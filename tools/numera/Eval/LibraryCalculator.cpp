@@ -18,13 +18,6 @@ using namespace numera;
 
 using InstructionKind = numera::Instruction::Kind;
 
-bool numera::needsLibrary(ArrayRef<numera::Instruction> program) {
-  return any_of(program, [](const numera::Instruction &instruction) {
-    return instruction.result.isOpaque() ||
-           (instruction.operands && instruction.operands.isOpaque());
-  });
-}
-
 /// Why a program is not compiled; empty: it is. Codes beside a code are not
 /// known, and nobody draws random bits.
 static std::string refusalOf(ArrayRef<numera::Instruction> program) {

@@ -36,9 +36,6 @@ struct LibraryCalculation {
   std::string printCode(size_t element) const;
 };
 
-/// True if one of the formats is opaque.
-bool needsLibrary(llvm::ArrayRef<Instruction> program);
-
 /// Numbers go to a library as f64 where it registers a cast from f64, else as
 /// f32, and come back so. The error is one line.
 llvm::Expected<LibraryCalculation>
