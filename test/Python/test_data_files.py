@@ -27,6 +27,9 @@ def test_csv(tmp_path):
     # As pandas names columns by their numbers.
     (tmp_path / "frame.csv").write_text(",0,1\n0,5,6\n1,7,8\n")
     assert read(tmp_path / "frame.csv").tolist() == [[0, 5, 6], [1, 7, 8]]
+    upper = tmp_path / "DATA.CSV"
+    upper.write_bytes(path.read_bytes())
+    assert read(f"{upper}:label").tolist() == [1, 0]
     found = numera.sweep(
         NET, formats="bf16", inputs=f"{path}:a,b", labels=f"{path}:label"
     )
@@ -42,6 +45,17 @@ def test_csv(tmp_path):
         ("1,,3\n4,5,6\n", "", "bad.csv:1: column 2 is '', expected a number"),
         ("a,b\n1,2\n", ":c", "has no column 'c'; it has a, b"),
         ("1,2\n", ":c", "has no column 'c'; it has none, as it has no header"),
+        ("a,b\n", "", "it has no rows below its names"),
+        ("a,b,a\n1,2,3\n", ":a", "has 2 columns 'a', expected one"),
+        # A missing cell is no blank line to leave out, and no name.
+        ("y\n1\n\n3\n", "", "bad.csv:3: column 1 is '', expected a number"),
+        ("1,NA,3\n4,5,6\n", "", ":1: found 'NA' beside the number 1, expected numbers"),
+        ("1_000\n2\n", "", "bad.csv:1: column 1 is '1_000', expected a number"),
+        ("1\n1_000\n", "", "bad.csv:2: column 1 is '1_000', expected a number"),
+        # A row of numbers, or names that pandas gave.
+        ("0,1,2,3\n4,5,6,7\n", "", ":1: 0, 1, 2… may be numbers, or names of columns"),
+        ("0,1\n.5,.25\n", "", ":1: 0, 1 may be numbers, or names of columns"),
+        ("0\n.5\n", "", ":1: 0 may be numbers, or names of columns as pandas has them"),
     ],
 )
 def test_bad_csv(tmp_path, text, columns, message):
@@ -49,6 +63,24 @@ def test_bad_csv(tmp_path, text, columns, message):
     path.write_text(text)
     with pytest.raises(numera.Error, match=message):
         read(f"{path}{columns}")
+
+
+@pytest.mark.parametrize(
+    "text, columns, values",
+    [
+        # Whole numbers above others are names; labels begin with any number.
+        ("0,1,2\n.5,.25,1e-3\n", "", [[0.5, 0.25, 0.001]]),
+        ("0\n2\n1\n\n", "", [0, 2, 1]),
+        ("0,1,2\n", "", [[0, 1, 2]]),
+        # Who asks for columns by such names says what they are.
+        ("0,1,2\n4,5,6\n", ":2,0", [[6, 4]]),
+        ("id,2024\n7,1\n", ":2024", [1]),
+    ],
+)
+def test_names_that_are_numbers(tmp_path, text, columns, values):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    assert read(f"{path}{columns}").tolist() == values
 
 
 def test_parquet(tmp_path):

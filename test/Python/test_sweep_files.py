@@ -183,7 +183,10 @@ def test_files_are_npy_npz_and_idx(tmp_path):
     np.save(tmp_path / "object.npy", np.array([None]), allow_pickle=True)
     for name, line in [
         ("short.idx", "it has 39 bytes, expected 40 by its head"),
-        ("text", "it is neither .npy nor .npz nor idx"),
+        (
+            "text",
+            "neither .npy, .npz nor idx, nor does its name end in .csv or .parquet",
+        ),
         ("cut.gz", "Compressed file ended"),
         ("object.npy", "Object arrays cannot be loaded"),
         ("two.npz", "it has several arrays; name one of x, y: "),

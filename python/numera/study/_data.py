@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 
 _IDX = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 """NumPy's names of the types in idx files, by their codes."""
-_NAMED = re.compile(r"\.(npz|csv|parquet):[^:]*$")
+_NAMED = re.compile(r"\.(npz|csv|parquet):[^:]*$", re.IGNORECASE)
 """A file with one of its arrays, or some of its columns."""
 _BATCH = 64
 """Rows of a slice where the model leaves them open, as ``numera run`` has them."""
@@ -48,7 +48,7 @@ def read(path: Path) -> Array:
     if os.path.isdir(text):
         return _files.images(text)
     try:
-        if text.endswith((".csv", ".parquet")):
+        if text.lower().endswith((".csv", ".parquet")):
             return _files.table(text, name)
         with open(text, "rb") as file:
             head = file.read(4)
@@ -90,7 +90,9 @@ def _plain(array: Array) -> Array:
 def _idx(data: bytes) -> Array:
     """0, 0, type, rank, the sizes, the elements; all with the highest byte first."""
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _IDX:
-        raise ValueError("it is neither .npy nor .npz nor idx")
+        raise ValueError(
+            "it is neither .npy, .npz nor idx, nor does its name end in .csv or .parquet"
+        )
     start = 4 + 4 * data[3]
     if len(data) < start:
         raise ValueError("its head is cut off")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ Array = np.ndarray[Any, Any]
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff",
            ".webp")  # fmt: skip
+_DIGIT = re.compile(r"[+-]?\.?\d")
+"""How a number begins."""
+_POINT = re.compile(r"[.eEnN]")
+"""What a number has that is not written as a whole one."""
 
 
 def table(path: str, columns: str) -> Array:
@@ -26,20 +31,18 @@ def table(path: str, columns: str) -> Array:
     dimension.
     """
     names = [name for name in columns.split(",") if name]
-    if path.endswith(".parquet"):
+    if path.lower().endswith(".parquet"):
         return _parquet(path, names)
     return _csv(path, names)
 
 
 def _csv(path: str, names: list[str]) -> Array:
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file)
-        rows = [(reader.line_num, row) for row in reader if row]
-    if not rows:
-        raise Error(f"cannot read {path}: it has no rows")
+    rows = _rows(path)
     header: list[str] = []
-    if _is_header(rows[0][1]):
+    if _is_header(path, rows, names):
         header = [name.strip() for name in rows.pop(0)[1]]
+        if not rows:
+            raise Error(f"cannot read {path}: it has no rows below its names")
     places = _places(path, names, header) if names else None
     width = len(header) or len(rows[0][1])
     numbers = np.empty((len(rows), len(places or range(width))))
@@ -56,13 +59,60 @@ def _csv(path: str, names: list[str]) -> Array:
     return numbers[:, 0] if numbers.shape[1] == 1 else numbers
 
 
-def _is_header(row: list[str]) -> bool:
-    """Not numbers, of which a missing one is an error. pandas writes the numbers of
-    columns behind an empty name, that of the rows."""
-    words = [word for word in row if word.strip()]
-    if not all(map(_is_number, words)):
+def _rows(path: str) -> list[tuple[int, list[str]]]:
+    """Lines and their cells. Blank ones are left out, but where one may be the missing
+    cell of the only column."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file)
+        rows = [(reader.line_num, row) for row in reader]
+    while rows and not rows[-1][1]:
+        rows.pop()
+    found = [(line, row) for line, row in rows if row]
+    if not found:
+        raise Error(f"cannot read {path}: it has no rows")
+    if len(found[0][1]) == 1 and len(found) < len(rows):
+        blank = next(line for line, row in rows if not row)
+        raise Error(f"{path}:{blank}: column 1 is '', expected a number")
+    return found
+
+
+def _is_header(path: str, rows: list[tuple[int, list[str]]], names: list[str]) -> bool:
+    """Whether the first row has names, some of which may be missing, and no numbers.
+
+    pandas names columns 0, 1, 2… where they have no names, behind an empty one where
+    it writes those of rows, too. Where columns are asked for by such names, or by
+    some that stand beside numbers, the row has names.
+    """
+    line, row = rows[0]
+    words = [word.strip() for word in row if word.strip()]
+    numbers = [word for word in words if _is_number(word)]
+    is_counted = words == [str(place) for place in range(len(words))]
+    is_asked = bool(names) and all(name in words for name in names)
+    if is_asked and (len(numbers) < len(words) or is_counted and len(words) > 1):
         return True
-    return len(words) == len(row) - 1 and row[1:] == [str(n) for n in range(len(words))]
+    if not numbers:
+        # 1_000 and 50% are no names.
+        return any(not _DIGIT.match(word) for word in words)
+    if len(numbers) < len(words):
+        word = next(word for word in words if not _is_number(word))
+        raise Error(
+            f"{path}:{line}: found '{word}' beside the number {numbers[0]}, expected "
+            f"numbers alone or names alone"
+        )
+    if not is_counted or len(rows) == 1:
+        return False
+    if len(words) < len(row):
+        return len(words) == len(row) - 1 and not row[0].strip()
+    # Whole numbers above others are names, if there are enough of them.
+    is_whole = not all(_POINT.search(cell) for _, below in rows[1:] for cell in below)
+    if len(words) > 2 and not is_whole:
+        return True
+    if len(words) == 1 and is_whole:
+        return False
+    raise Error(
+        f"{path}:{line}: {', '.join(words[:3])}{'…' * (len(words) > 3)} may be numbers, "
+        f"or names of columns as pandas has them; write other names above the numbers"
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -70,7 +120,7 @@ def _is_number(text: str) -> bool:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text
 
 
 def _places(path: str, names: list[str], header: list[str]) -> list[int]:
@@ -78,6 +128,8 @@ def _places(path: str, names: list[str], header: list[str]) -> list[int]:
         if name not in header:
             listed = ", ".join(header) or "none, as it has no header"
             raise Error(f"{path} has no column '{name}'; it has {listed}")
+        if (count := header.count(name)) > 1:
+            raise Error(f"{path} has {count} columns '{name}', expected one")
     return [header.index(name) for name in names]
 
 
