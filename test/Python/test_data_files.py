@@ -100,6 +100,14 @@ def test_parquet(tmp_path):
     ):
         with pytest.raises(numera.Error, match=message):
             read(f"{path}:{name}")
+    for missing in ([[1.0, None], [2.0, 3.0]], [[1.0, 2.0], None]):
+        parquet.write_table(pyarrow.table({"x": missing}), path)
+        with pytest.raises(numera.Error, match="it has rows without a value"):
+            read(path)
+    twice = pyarrow.table([[1], [2]], names=["x", "x"])
+    parquet.write_table(twice, path)
+    with pytest.raises(numera.Error, match="has 2 columns 'x', expected one"):
+        read(f"{path}:x")
     path.write_bytes(b"PAR1 and no more")
     with pytest.raises(numera.Error, match="cannot read .*data.parquet"):
         read(path)
@@ -140,6 +148,31 @@ def test_folders_of_images(tmp_path):
     (tmp_path / "none").mkdir()
     with pytest.raises(numera.Error, match="none: it has no images"):
         read(tmp_path / "none")
+
+
+def test_what_is_hidden_is_no_image_and_links_do_not_lead_out(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    folder, other = tmp_path / "images", tmp_path / "other.png"
+    pixels = np.arange(24, dtype="u1").reshape(2, 3, 4)
+    for i, name in enumerate(("ape/a.png", "cat/b.png")):
+        (folder / name).parent.mkdir(parents=True)
+        image.fromarray(pixels[i]).save(folder / name)
+    image.fromarray(pixels[0]).save(other)
+    (folder / ".checkpoints").mkdir()
+    for name in (".checkpoints/a.png", "cat/._b.png"):
+        image.fromarray(pixels[0]).save(folder / name)
+    # A link within the folder is an image, too.
+    (folder / "cat" / "c.png").symlink_to(folder / "ape" / "a.png")
+    assert np.array_equal(read(folder)[:, 0], pixels[[0, 1, 0]])
+    assert load_labels(folder).tolist() == [0, 1, 1]
+    (folder / "cat" / "d.png").symlink_to(other)
+    for load in (read, load_labels):
+        with pytest.raises(numera.Error, match=r"d\.png is a link out of .*images$"):
+            load(folder)
+    (folder / "dog").symlink_to(folder / "cat")
+    for load in (read, load_labels):
+        with pytest.raises(numera.Error, match="dog is a link, expected a folder$"):
+            load(folder)
 
 
 def test_perplexity():

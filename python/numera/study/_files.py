@@ -143,7 +143,7 @@ def _parquet(path: str, names: list[str]) -> Array:
         known = parquet.read_schema(path).names
         _places(path, names, known)
         read = parquet.read_table(path, columns=names or None)
-        found = [np.asarray(_column(read[name])) for name in read.column_names]
+        found = [np.asarray(_column(column)) for column in read.columns]
     except (pyarrow.ArrowException, ValueError) as error:
         raise Error(f"cannot read {path}: {str(error).splitlines()[0]}") from None
     for name, array in zip(read.column_names, found):
@@ -158,8 +158,11 @@ def _parquet(path: str, names: list[str]) -> Array:
 
 def _column(column: Any) -> Any:
     """Numbers, or lists of equally many."""
-    if column.null_count:
-        raise ValueError("it has rows without a value")
+    for part in column.chunks:
+        while not part.null_count and hasattr(part, "value_lengths"):
+            part = part.flatten()  # lists
+        if part.null_count:
+            raise ValueError("it has rows without a value")
     array = column.to_numpy()
     return (
         np.stack([np.asarray(row) for row in array]) if array.dtype == object else array
@@ -167,21 +170,31 @@ def _column(column: Any) -> Any:
 
 
 def _listed(folder: str) -> list[str]:
-    """Images, in the order of their paths."""
-    found = [
-        os.path.join(base, name)
-        for base, _, names in os.walk(folder)
-        for name in names
-        if name.lower().endswith(_IMAGES)
-    ]
+    """Images, in the order of their paths, without what is hidden. Nothing outside the
+    folder is read."""
+    inside = os.path.join(os.path.realpath(folder), "")
+    found = []
+    for base, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in folders:
+            if os.path.islink(path := os.path.join(base, name)):
+                raise Error(f"{path} is a link, expected a folder")
+        for name in names:
+            if name.startswith(".") or not name.lower().endswith(_IMAGES):
+                continue
+            path = os.path.join(base, name)
+            if not os.path.realpath(path).startswith(inside):
+                raise Error(f"{path} is a link out of {folder}")
+            found.append(path)
     if not found:
         raise Error(f"cannot read {folder}: it has no images")
     return sorted(found)
 
 
 def images(folder: str) -> Array:
-    """All images of a folder and of those in it, in the order of their paths: u8,
-    (images, channels, height, width), with one channel if all are grey, else three.
+    """All images of a folder and of those in it, in the order of their paths, without
+    those that are hidden: u8, (images, channels, height, width), with one channel if
+    all are grey, else three.
     """
     try:
         from PIL import Image, UnidentifiedImageError
