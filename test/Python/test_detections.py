@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Mean average precision, against COCO's own code and by hand."""
 
+import warnings
+
 import numera
 import numpy as np
 import pytest
@@ -94,6 +96,42 @@ def test_boxes_scores_and_classes_may_be_three_outputs():
         model, formats="f64", inputs=inputs, labels=labels, metric="map"
     )
     assert row.value == pytest.approx(COCO[1][0], abs=1e-9)
+
+
+TYPES = "tensor<?x25x4xf32>", "tensor<?x25xf32>", "tensor<?x25xi64>"
+WHOLE = """func.func @f(%x: tensor<?x25x6xf32>) -> tensor<?x25x6xf32> {
+  %y = arith.addf %x, %x : tensor<?x25x6xf32>
+  return %y : tensor<?x25x6xf32>
+}"""
+
+
+def test_classes_that_a_format_does_not_have_are_warned_of():
+    found, labels = drawn(1)
+    labels[..., 4] *= 10  # 0, 10 and 20
+    given = {"inputs": found, "labels": labels, "metric": "map"}
+    line = "float<4,3> has no class 17, float<5,2> has no class 9; return boxes"
+    formats = ["float<4..5,2..3>", "bf16", "mxfp8e4m3"]
+    with pytest.warns(UserWarning) as caught:
+        numera.sweep(WHOLE, formats=["float<4,3>", "float<5,2>", "bf16"], **given)
+    assert len(caught) == 1 and line in str(caught[0].message)
+    assert "\n" not in str(caught[0].message)
+    with pytest.warns(
+        UserWarning, match="float<5,2> has no class 9, 1 more lack some; return"
+    ):
+        numera.sweep(WHOLE, formats=formats, **given)
+    with pytest.warns(UserWarning, match="f8E4M3 has no class 17; return boxes"):
+        numera.report(WHOLE, format="float<4,3>", hints=0, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # The rest is in f32 where factors of contractions are in another format.
+        numera.sweep(WHOLE, formats=["float<4,3>"], roles="weights", **given)
+        numera.sweep(WHOLE, formats=["f16", "mxfp8e4m3"], **given)
+        # Integers are not rounded.
+        arguments = ", ".join(f"%{n}: {each}" for n, each in zip("abc", TYPES))
+        three = f"return %a, %b, %c : {', '.join(TYPES)}"
+        given["inputs"] = [found[..., :4], found[..., 4], found[..., 5].astype("i8")]
+        model = f"func.func @f({arguments}) -> ({', '.join(TYPES)}) {{ {three} }}"
+        numera.sweep(model, formats=["float<4,3>"], **given)
 
 
 def test_what_is_wrong_is_one_line():

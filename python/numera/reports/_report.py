@@ -242,6 +242,7 @@ def report(
     expected_labels = data.labels_of_rows(load_labels(labels))
     if chosen:
         chosen.check(expected_labels, data.labelled(called))
+        chosen.warn(called, expected_labels, [program.policy["format"]])
     exact = data.run(_measure.only(reference, function), threads)
     if not any(np.isfinite(each).any() for each in exact):
         raise Error(

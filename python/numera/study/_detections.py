@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from numera._arrays import quantize
+from numera._calls import Tensor
 from numera._errors import Error
+from numera._formats import Format, ScaledFormat, format
+from numera._request import Spec
 
-__all__ = ["map50", "mean_average_precision"]
+__all__ = ["map50", "mean_average_precision", "rounded_classes"]
 
 Array = np.ndarray[Any, Any]
 
@@ -18,6 +22,8 @@ _OVERLAPS = np.linspace(0.5, 0.95, 10)
 _RECALLS = np.linspace(0, 1, 101)
 _MOST = 100
 """Detections of a class in an image that count, those with the highest scores."""
+_LISTED = 3
+"""How many formats a warning names."""
 
 
 def mean_average_precision(outputs: Sequence[Array], labels: Array) -> float:
@@ -35,6 +41,37 @@ def mean_average_precision(outputs: Sequence[Array], labels: Array) -> float:
 def map50(outputs: Sequence[Array], labels: Array) -> float:
     """The same for an overlap of 0.5 alone."""
     return _mean(outputs, labels, _OVERLAPS[:1])
+
+
+def rounded_classes(
+    outputs: Sequence[Tensor], labels: Array, formats: Iterable[Spec]
+) -> str | None:
+    """Which of the formats become what classes are rounded to, and have no number for
+    some of those up to the labels' last; None if there are none."""
+    if len(outputs) not in (1, 3) or outputs[-1].dtype.kind in "iu":
+        return None
+    if labels.ndim != 3 or labels.shape[2] != 5 or not np.any(labels[..., 4] >= 0):
+        return None  # an error, later
+    known = np.unique(labels[..., 4].astype(np.float64))
+    every = np.union1d(known[known >= 0], np.arange(min(known.max(), 1000) + 1))
+    found = []
+    for each in dict.fromkeys(formats):
+        try:
+            one = each if isinstance(each, Format) else format(each)
+            # What scaled formats do not read is in f32.
+            lost = not isinstance(one, ScaledFormat) and every != quantize(every, one)
+        except Error:
+            continue  # an error of the row, or of a file that is not known here
+        if np.any(lost):
+            found.append(f"{one.name} has no class {every[lost][0]:g}")
+    if not found:
+        return None
+    if len(found) > _LISTED:
+        found[_LISTED:] = [f"{len(found) - _LISTED} more lack some"]
+    return (
+        f"classes are rounded like other numbers, and {', '.join(found)}; return boxes, "
+        f"scores and classes as three outputs, classes as integers"
+    )
 
 
 def _mean(outputs: Sequence[Array], labels: Array, overlaps: Array) -> float:

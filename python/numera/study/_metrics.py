@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from numera._calls import Function
 from numera._errors import Error
-from numera.study._detections import map50, mean_average_precision
+from numera._request import Spec
+from numera.study._detections import map50, mean_average_precision, rounded_classes
 
 __all__ = ["Metric", "metric"]
 
@@ -86,6 +89,15 @@ class Metric:
         with np.errstate(invalid="ignore"):
             if labels.dtype.kind not in "iufb" or np.any(labels != np.rint(labels)):
                 raise Error(f"labels of {labels.dtype}, expected whole numbers")
+
+    def warn(
+        self, function: Function, labels: Array | None, formats: Iterable[Spec]
+    ) -> None:
+        """Of classes of detections that formats of the outputs do not have."""
+        if not self.takes_all or labels is None:
+            return
+        if line := rounded_classes(function.outputs, labels, formats):
+            warnings.warn(line, stacklevel=3)
 
     def __call__(self, outputs: tuple[Array, ...], labels: Array | None) -> float:
         given: Any = outputs

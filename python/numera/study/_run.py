@@ -161,6 +161,8 @@ def sweep(
     data = DataSet(function, inputs, limit, batch)
     target = data.labels_of_rows(load_labels(labels))
     measure.check(target, data.labelled(function))
+    plain = [t for t in listed if t.roles is None and t.scale in (None, "none")]
+    measure.warn(function, target, (task.format for task in plain))
     processors = len(os.sched_getaffinity(0))
     workers = min(workers or processors, len(listed))
     threads = max(1, processors // workers)

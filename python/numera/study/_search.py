@@ -134,6 +134,7 @@ def search(
     data = DataSet(function, inputs, limit, batch)
     target = data.labels_of_rows(load_labels(labels))
     measure.check(target, data.labelled(function))
+    measure.warn(function, target, [each for each in given[0] if each is not None])
     count, arrays = data.first(1)
     layers = _layers.find(
         model, options, arrays, count, base.get("rules", []), not every
