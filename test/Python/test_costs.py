@@ -108,6 +108,26 @@ def test_a_subtraction_is_an_addition():
     assert own.total == 4 * (1 + 2)
 
 
+def test_rows_are_kinds_of_operations_of_a_name():
+    model = """func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      %a = arith.addf %x, %y : tensor<4xf32> loc("one")
+      %b = arith.mulf %a, %y : tensor<4xf32>
+      %c = arith.addf %b, %y : tensor<4xf32> loc("one")
+      %d = arith.addf %c, %y : tensor<4xf32>
+      return %d : tensor<4xf32>
+    }"""
+    x = np.ones(4, "f4")
+    table = {"f32": {"add": 0.5, "mul": 3}}
+    found = numera.cost(numera.compile(model, format="f32"), x, x, table=table)
+    keys = ("name", "operation", "count", "cost")
+    assert [tuple(row[key] for key in keys) for row in found.rows] == [
+        ("one", "add", 8, 4),
+        ("", "mul", 4, 12),
+        ("", "add", 4, 2),
+    ]
+    assert found.total == 18
+
+
 def test_quantizing_constant_weights_costs_nothing():
     weights, x = np.ones((32, 4), "f4"), np.ones((2, 32), "f4")
     program = numera.compile(perceptron(weights), format="mxfp4")
@@ -218,6 +238,19 @@ def test_the_command_prints_both(tmp_path, capsys):
     found = json.loads(out)
     assert found["joules"] == pytest.approx(7 * 50 * 2e-12)
     assert (found["area"], found["data_rows"]) == (1640 + 4184, 7)
+    # With more rows than one, and of a fixed batch, the text says how many.
+    assert "rows of the data" not in command("--format", "f16")[1]
+    assert command("--format", "f16", "--rows", 7)[1].endswith(
+        "\nfor 7 rows of the data\n"
+    )
+    model = "func.func @f(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {{ {} }}"
+    body = "%y = arith.mulf %x, %x : tensor<2x6xf32> return %y : tensor<2x6xf32>"
+    (tmp_path / "two.mlir").write_text(model.format(body))
+    given = ["cost", tmp_path / "two.mlir", "--input", tmp_path / "x.npy"]
+    assert main([*map(str, given), "--table", "horowitz2014"]) == 0
+    assert capsys.readouterr().out.endswith(
+        "energy 4.44e-11 J, area 7700 µm²\nfor 2 rows of the data\n"
+    )
     for words, line in [
         (["--table", "none.yaml"], "cannot read none.yaml: No such file"),
         (

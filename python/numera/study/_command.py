@@ -264,11 +264,13 @@ def _cost(*, as_json: bool, rows: int, table: str, **given: Any) -> int:
     data = DataSet(program._only, inputs, rows, rows if is_open else None)
     _, arrays = data.first()
     found = cost(program, *arrays, table=table)
+    count = len(arrays[data.sliced.index(True)]) if data.rows else None
     if as_json:
-        count = len(arrays[data.sliced.index(True)]) if data.rows else None
         say(json.dumps({"data_rows": count, **found._asdict()}, indent=2))
-    else:
+    elif count in (None, 1):
         say(found)
+    else:
+        say(f"{found}\nfor {count} rows of the data")
     return 0
 
 

@@ -185,8 +185,8 @@ class Cost(NamedTuple):
 
     total: float
     rows: list[dict[str, Any]]
-    """``name``, ``operation``, ``format``, ``count``, ``cost``, and the ``area`` of
-    one circuit."""
+    """One for each name of the model, operation and format: ``name``, ``operation``,
+    ``format``, ``count``, ``cost``, and the ``area`` of one circuit."""
     joules: float | None
     """None where the table is not of energies."""
     area: float | None
@@ -250,27 +250,24 @@ def cost(
             f"{type(program).__name__}"
         )
     prices = table if isinstance(table, Table) else Table(table)
-    rows = []
+    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     kinds: dict[tuple[str, ...], Price] = {}
     counted = program.stats(*inputs, **options).operations
     for row, kind, one in _priced(program, counted, prices):
         kinds[kind] = one
-        rows.append(
-            {
-                "name": row["name"],
-                "operation": row["operation"],
-                "format": row["format"],
-                "count": row["count"],
-                "cost": one.cost * row["count"],
-                "area": one.area,
-            }
+        key = row["name"], row["operation"], row["format"]
+        found = rows.setdefault(
+            key, dict(zip(("name", "operation", "format"), key), count=0, cost=0.0)
         )
-    total = math.fsum(row["cost"] for row in rows)
+        found["count"] += row["count"]
+        found["cost"] = one.cost * found["count"]
+        found["area"] = one.area
+    total = math.fsum(row["cost"] for row in rows.values())
     areas = [one.area for one in kinds.values()]
     area = math.fsum(each or 0.0 for each in areas)
     return Cost(
         total,
-        rows,
+        list(rows.values()),
         total / 1e12 if all(one.is_energy for one in kinds.values()) else None,
         None if None in areas else area,
     )
