@@ -2,6 +2,7 @@
 """The command that pip installs, beside the tool of the same name."""
 
 import importlib
+import json
 import os
 import pathlib
 import re
@@ -12,8 +13,10 @@ import numera
 import numpy as np
 import pytest
 from numera.study import _command
+from studies import X, perceptron
 
 ROOT = pathlib.Path(__file__).parents[2]
+WEIGHTS = [np.ones(shape, "f4") for shape in ((6, 5), (5, 4))]
 TOOL = pathlib.Path(numera.__file__).parents[2] / "bin" / "numera"
 
 
@@ -144,3 +147,35 @@ def test_limits(tmp_path):
         "--formats", "bf16", "--max-time", 1, path=os.environ["PATH"],
     )  # fmt: skip
     assert (late.returncode, late.stderr) == (1, "numera: error: not done after 1 s, which --max-time is\n")
+
+
+def keys(value, inside=("rows", "layers", "trials")):
+    """Those of an object, and of objects in lists in it."""
+    found = set(value)
+    for name in inside:
+        for each in value.get(name, []):
+            found |= keys(each) if isinstance(each, dict) else set()
+    return found
+
+
+def test_pages_name_the_keys_of_json(tmp_path, capsys):
+    (tmp_path / "net.onnx").write_bytes(perceptron(*WEIGHTS))
+    np.save(tmp_path / "x.npy", X)
+    labels = numera.compile(perceptron(*WEIGHTS))(X).argmax(axis=1)
+    np.save(tmp_path / "y.npy", labels)
+    given = [tmp_path / "net.onnx", "--input", tmp_path / "x.npy", "--json"]
+    study = [*given, "--labels", tmp_path / "y.npy", "--formats", "bf16"]
+    every = ["--weights", "bf16", "--activations", "f16", "--accumulate", "f32"]
+    for command, words in {
+        "Sweeps": ["sweep", *study],
+        "Costs": ["cost", *given, "--format", "f16", "--table", "horowitz2014"],
+        "Search": ["search", *study, *every, "--floor", "0.1", "--trials", "1"],
+    }.items():
+        if command == "Search":
+            pytest.importorskip("optuna")
+        assert _command.main(list(map(str, words))) == 0
+        found = keys(json.loads(capsys.readouterr().out))
+        text = (ROOT / "docs" / f"{command}.md").read_text()
+        text = text if command == "Costs" else text[text.rindex("`--json`") :]
+        named = set(re.findall(r"`(?:\w+\[\]\.)?([\w-]+)`", text))
+        assert len(found) > 9 and found <= named, found - named
