@@ -27,6 +27,7 @@ static void addOptimisations(OpPassManager &passes, Target target) {
   passes.addPass(createNumeraDecomposeScaledSignatures());
   passes.addPass(createNumeraExpandScales({nameOf(target).str()}));
   passes.addPass(createNumeraSimplify());
+  passes.addPass(createNumeraNarrowQuires());
   if (target == Target::CPU)
     passes.addPass(createNumeraFoldTransposes());
   passes.addPass(createNumeraWidenContractions({nameOf(target).str()}));

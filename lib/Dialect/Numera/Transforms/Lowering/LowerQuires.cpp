@@ -276,6 +276,19 @@ void QuireLowering::finish(QuireRoundOp round, Value code) {
     load->erase();
 }
 
+/// The format by which the sum of `format` is read that is rounded to another
+/// one. Of one that wraps, only the last bits would be read, which are those
+/// that count where the other one wraps no later.
+static Format readAs(const Format &format, const Format &rounded) {
+  const FormatFamily &from = format.getFamily(), &to = rounded.getFamily();
+  bool wraps = from.overflow(format) == Overflow::Wrap;
+  bool isShorter =
+      to.overflow(rounded) == Overflow::Wrap &&
+      to.range(rounded).maxExponent <= from.range(format).maxExponent;
+  return wraps && !isShorter ? from.withOverflow(format, Overflow::Saturate)
+                             : format;
+}
+
 LogicalResult QuireLowering::lowerRound(QuireRoundOp round) {
   builder.setInsertionPoint(round);
   Location loc = round.getLoc();
@@ -296,8 +309,9 @@ LogicalResult QuireLowering::lowerRound(QuireRoundOp round) {
     random =
         arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
   if (rounded != format)
-    place = lowerings.callEntry(builder, loc, format, "quire_unpack", {place},
-                                {}, builder.getIntegerType(128));
+    place = lowerings.callEntry(builder, loc, readAs(format, rounded),
+                                "quire_unpack", {place}, {},
+                                builder.getIntegerType(128));
   Value code = lowerings.callEntry(
       builder, loc, rounded, rounded == format ? "quire_round" : "pack",
       {place}, {mode.pack()}, builder.getIntegerType(rounded.storageBits()),
