@@ -17,6 +17,7 @@ from numera import _kernels, _sums
 from numera._array import Array, array, operand
 from numera._errors import Error
 from numera._formats import Format
+from numera._results import recast
 
 __all__ = ["mean", "sum"]
 
@@ -171,13 +172,25 @@ def _total(
     result = np.empty((folded[0], folded[2]), fmt.dtype)
     inputs = [with_first(np.ascontiguousarray(codes).reshape(folded), 1, initial, fmt)]
     if is_mean:
-        accumulator.check_count(count)
+        if not accumulator.check_count(count) and not _kernels.is_stochastic(fmt):
+            return _fixed_mean(x, axes, keepdims, count)
         inputs.append(np.array(count, np.int64))
     if result.size:
         kernel.run(inputs, [result], inputs[0].size)
     if keepdims:
         kept = [1 if d in axes else n for d, n in enumerate(x.shape)]
     return x._with(result.reshape(kept))
+
+
+def _fixed_mean(x: Array, axes: Any, keepdims: bool, counts: Any) -> Array:
+    """Of more bits than fixed point of 64 has for the sum."""
+    from numera import _between
+
+    along, _ = rows(x, axes)
+    if np.ndim(counts):
+        counts = np.reshape(counts, along.shape[:-1])
+    found: Any = _between.means(along, counts)
+    return np.expand_dims(found, axes) if keepdims else found
 
 
 def sum(
@@ -219,9 +232,15 @@ def mean(
 ) -> Array:
     """The sum, divided by the number of elements in the accumulator, rounded.
 
-    With ``quire`` the sum is rounded to the format before it is divided.
+    Of fixed point, and with ``quire``, the exact sum is divided: of fixed point by an
+    integer, in one rounding, of others in f64 where that has all of the numbers. A
+    wider format rounds the sum before.
     """
     fmt = formatted("numera.mean", x)
+    if _sums.wraps(fmt, accumulate):
+        same = Array(x._codes, _sums.saturating(fmt))
+        found = mean(same, axis, keepdims=keepdims, where=where)
+        return stored(x._with(found._codes), out)  # type: ignore[no-any-return]
     if where is True:
         found = _total(x, axis, keepdims, accumulate, is_mean=True)
         return stored(found, out)  # type: ignore[no-any-return]
@@ -230,11 +249,15 @@ def mean(
     if not counts.all():
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
     accumulator = _sums.accumulator(fmt, accumulate)
-    accumulator.check_count(int(counts.max(initial=0)))
-    own = accumulate if accumulator.is_exact else "same"
-    wide = x.astype(accumulator.format, copy=False)
+    fits = accumulator.check_count(int(counts.max(initial=0)))
+    if not fits and not _kernels.is_stochastic(fmt):
+        x, axes = _chosen(x, where, 0), axes_of(axis, x.ndim)
+        return stored(_fixed_mean(x, axes, keepdims, counts), out)  # type: ignore[no-any-return]
+    middle = accumulator.quotient
+    own = "quire" if accumulator.is_exact else "same"
+    wide = x.astype(middle, copy=False)
     total = sum(wide, axis, keepdims=keepdims, accumulate=own, where=where)
-    quotient: Array = (total / nearest(counts, accumulator.format)).astype(fmt)
+    quotient = recast(total / nearest(counts, middle), fmt)
     return stored(quotient, out)  # type: ignore[no-any-return]
 
 

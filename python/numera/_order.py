@@ -50,7 +50,7 @@ def ranks(
 ) -> np.ndarray[Any, Any]:
     """Numbers in the order of the values, without gaps; of NaNs, any."""
     codes = np.array(codes, np.uint64)
-    if _is_unsigned(fmt):
+    if is_unsigned(fmt):
         return codes
     zero = np.uint64(1 << (fmt.width - 1))
     if fmt.family not in ("float", "lns"):
@@ -63,7 +63,7 @@ def ranks(
 
 def codes_of(ranks: np.ndarray[Any, Any], fmt: Format) -> np.ndarray[Any, Any]:
     """The codes with these ranks; of two zeros, the positive one."""
-    if _is_unsigned(fmt):
+    if is_unsigned(fmt):
         return ranks.astype(fmt.dtype)
     zero = np.uint64(1 << (fmt.width - 1))
     if fmt.family not in ("float", "lns"):
@@ -73,7 +73,8 @@ def codes_of(ranks: np.ndarray[Any, Any], fmt: Format) -> np.ndarray[Any, Any]:
     return codes.astype(fmt.dtype)
 
 
-def _is_unsigned(fmt: Format) -> bool:
+def is_unsigned(fmt: Format) -> bool:
+    """Whether it has no numbers below zero."""
     return not {"unsigned", "fnu"}.isdisjoint(fmt.spelling[:-1].split(","))
 
 
@@ -247,7 +248,7 @@ def nextafter(x: Array, y: Array) -> Any:
     most = np.uint64((1 << fmt.width) - 1)
     place = ranks(x._codes, fmt) + is_up.astype(np.uint64) - is_down.astype(np.uint64)
     found: Any = x._with(codes_of(place & most, fmt))
-    if fmt.family == "float" and not _is_unsigned(fmt):
+    if fmt.family == "float" and not is_unsigned(fmt):
         # From below, zero is the negative one, where there is one.
         zero = x._with(np.array(1 << (fmt.width - 1), fmt.dtype))
         if not np.isnan(zero):

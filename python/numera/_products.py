@@ -26,6 +26,7 @@ from numera._functions import (
     sum,
 )
 from numera._moves import trace
+from numera._results import recast
 
 __all__ = ["dot", "matmul"]
 
@@ -175,6 +176,9 @@ def kron(a: Any, b: Any) -> Array:
 
 def _vector_norm(x: Array, axis: Any, ord: Any, keepdims: bool) -> Any:
     """Along the axes together."""
+    fmt = x._format
+    if _sums.in_f64(fmt):
+        return recast(_vector_norm(x.astype("f64"), axis, ord, keepdims), fmt)
     if ord == math.inf:
         return np.max(abs(x), axis, keepdims=keepdims)
     if ord == -math.inf:
@@ -210,7 +214,8 @@ def _matrix_norm(x: Array, axis: Sequence[int], ord: Any, keepdims: bool) -> Any
 
 def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Of vectors or matrices. Squares add up as products of matrices do; other
-    powers are rounded before."""
+    powers are rounded before. That of a vector of fixed point is rounded once, from
+    the one in f64."""
     formatted("np.linalg.norm", x)
     axes = axes_of(axis, x.ndim)
     if ord is None and (axis is None or len(axes) <= 2):

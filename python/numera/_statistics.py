@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from numera._array import Array
+from numera._between import between
 from numera._errors import Error
 from numera._functions import (
     axes_of,
@@ -26,6 +27,9 @@ from numera._functions import (
     sum,
     taken,
 )
+from numera._order import is_unsigned
+from numera._results import recast
+from numera._sums import in_f64
 
 
 def var(
@@ -37,12 +41,21 @@ def var(
     accumulate: Any = None,
     where: Any = True,
 ) -> Array:
-    """The mean of the squares of what is off the mean, each operation rounded.
+    """The mean of the squares of what is off the mean, each operation rounded; of fixed
+    point, the one in f64.
 
     Where ``ddof`` leaves nothing to divide by, a warning and x / 0, as of NumPy.
     """
+    if in_f64(a._format, accumulate):
+        wide = a.astype("f64")
+        found = var(wide, axis, ddof=ddof, keepdims=keepdims, where=where)
+        return recast(found, a._format)
     sums = {"accumulate": accumulate, "where": where}
-    away = a - mean(a, axis, keepdims=True, **sums)
+    middle = mean(a, axis, keepdims=True, **sums)
+    if is_unsigned(a._format):
+        away: Any = np.maximum(a, middle) - np.minimum(a, middle)
+    else:
+        away = a - middle
     squares = away * away
     if ddof == 0:
         return mean(squares, axis, keepdims=keepdims, **sums)
@@ -56,6 +69,9 @@ def var(
 
 def std(a: Array, axis: Any = None, **options: Any) -> Array:
     """The square root of :func:`var`."""
+    if in_f64(a._format, options.get("accumulate")):
+        options.pop("accumulate", None)
+        return recast(std(a.astype("f64"), axis, **options), a._format)
     root: Any = np.sqrt(var(a, axis, **options))
     return root  # an Array, as every ufunc of one
 
@@ -69,7 +85,7 @@ def average(
     keepdims: bool = False,
 ) -> Any:
     """The sum of elements times weights, divided by that of the weights, each
-    operation rounded; without weights the mean."""
+    operation rounded; of fixed point, the one in f64. Without weights the mean."""
     fmt = formatted("np.average", a)
     if weights is None:
         found: Any = mean(a, axis, keepdims=keepdims)
@@ -89,10 +105,13 @@ def average(
             [n if d in axes else 1 for d, n in enumerate(a.shape)]
         )
         weights = np.broadcast_to(weights, a.shape)
+    if in_f64(fmt):
+        a, weights = a.astype("f64"), weights.astype("f64")
     scale = sum(weights, axis, keepdims=keepdims)
     if np.any(scale == 0):
         raise Error("weights have the sum 0, by which no average is divided")
     found = sum(a * weights, axis, keepdims=keepdims) / scale
+    found, scale = recast(found, fmt), recast(scale, fmt)
     return (found, scale) if returned else found
 
 
@@ -115,13 +134,14 @@ def median(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Any:
-    """The element in the middle, or the mean of the two there; NaN if there is one."""
+    """The element in the middle, or half way between the two there, as
+    :func:`quantile`; NaN if there is one."""
     formatted("np.median", a)
     ordered, axes, last = _in_order(a, axis)
     n = ordered.shape[-1]
     found: Any = ordered[..., n // 2]
     if n % 2 == 0:
-        found = mean(ordered[..., n // 2 - 1 : n // 2 + 1], -1)
+        found = between(ordered[..., n // 2 - 1], found, np.array(0.5))
     found = np.where(np.isnan(last), last, found)
     return stored(np.expand_dims(found, axes) if keepdims else found, out)
 
@@ -147,8 +167,9 @@ def quantile(
     weights: None = None,
 ) -> Any:
     """Elements at parts of the order, NaN if there is one. Between two of them it is
-    a + (b - a) t, or b - (b - a) (1 - t) from the middle on, each step rounded."""
-    fmt = formatted("np.quantile", a)
+    a + (b - a) t, computed exactly and rounded once, where f64 has all numbers of the
+    format, and in fixed point. In others each step is rounded."""
+    formatted("np.quantile", a)
     refused(weights=weights)
     if method not in _METHODS:
         known = ", ".join(_METHODS)
@@ -165,10 +186,7 @@ def quantile(
         for at in (below, below + 1)
     )
     way = way.reshape(-1, *(1,) * (low.ndim - 1))
-    up, down = (nearest(part, fmt) for part in (way, 1 - way))
-    step: Any = high - low
-    found: Any = np.where(way < 0.5, low + step * up, high - step * down)
-    found = np.where(way == 0, low, np.where(way == 1, high, found))
+    found: Any = between(low, high, way)
     found = np.where(np.isnan(last), last, found)
     found = found.reshape(q.shape + found.shape[1:])
     if keepdims:

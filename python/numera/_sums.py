@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,11 @@ class Accumulator:
         self.format = fmt if self.is_exact or self.is_same else _casts.chosen(name)
         self.key = "quire" if self.is_exact else "same" if self.is_same else self.format
         self.type = number(self.format)
+        self.quotient = self.format
+        """What means are divided in."""
         if self.is_exact:
             self.type = f"!numera.quire<{_parameter(fmt)}>"
+            self.quotient = _wider(fmt)
 
     def start(self, value: str = "0.0") -> list[str]:
         """Lines that make %start_value, where a reduction begins."""
@@ -72,11 +76,15 @@ class Accumulator:
         kind = "arith" if self.type in ("f32", "f64") else "numera"
         return [f"%start_value = {kind}.constant {value} : {self.type}"]
 
-    def check_count(self, count: int) -> None:
-        """Refuses a divisor that no cast brings to the format."""
+    def check_count(self, count: int) -> bool:
+        """Whether sums of so many elements are divided as they are, but for roundings
+        of f64; an error for a divisor that no cast brings to the format."""
+        if self.is_exact and self.of.family == "fixed":
+            return self.quotient is not self.of and count < 1 << (64 - self.of.width)
         kind = _casts.way_in(_COUNT, self.format)
         if kind != _COUNT:
             _casts.narrowed(np.array(count), _COUNT, kind, self.format)
+        return True
 
     def product(self, draw: Draw) -> list[str]:
         """The step %t of a contraction, on %x0, %x1 and %acc."""
@@ -115,6 +123,42 @@ class Accumulator:
         return [f"%t = numera.{operation} %acc, %x0{random} : {types}"]
 
 
+def _wider(fmt: Format) -> Format:
+    """What the sum in a quire is rounded to before a mean is divided: fixed point of
+    64 bits with the same fraction, or f64, where that has all of the numbers."""
+    if fmt.facts["lowerings"]:  # a division of the user's
+        return fmt
+    if fmt.family == "fixed":
+        whole, fraction = map(int, _FIXED.match(fmt.spelling).groups())
+        more = whole + 64 - fmt.width
+        return _casts.chosen(_FIXED.sub(f"fixed<{more},{fraction}", fmt.spelling))
+    return _casts.chosen("f64") if _casts.carrier(fmt) else fmt
+
+
+def wraps(fmt: Format, accumulate: Any) -> bool:
+    """Whether a quire of the format has the low bits of a sum alone."""
+    if fmt.family != "fixed" or fmt.overflow != "wrap":
+        return False
+    found = accumulator(fmt, accumulate)
+    return found.is_exact and found.quotient is not fmt
+
+
+def in_f64(fmt: Format, accumulate: Any = None) -> bool:
+    """Whether functions of several steps, of which one may be beyond the format, are
+    computed in f64: those of fixed point that adds up in a quire."""
+    if fmt.family != "fixed" or fmt.facts["lowerings"] or not _casts.carrier(fmt):
+        return False
+    return accumulator(fmt, accumulate).is_exact
+
+
+def saturating(fmt: Format) -> Format:
+    """The same numbers in a format that does not wrap."""
+    return _casts.chosen(fmt.spelling.replace(",wrap", ""))
+
+
+_FIXED = re.compile(r"fixed<(\d+),(\d+)")
+
+
 def _parameter(fmt: Format) -> str:
     kind = number(fmt)
     if kind in ("f32", "f64"):
@@ -127,8 +171,8 @@ def _rounded(
 ) -> tuple[list[str], bool]:
     """Lines that round tensor %sums to %r, the result; and whether they draw.
 
-    With ``divisor`` each sum is divided by %count, in the accumulator, or after
-    it was rounded where that is the format itself.
+    With ``divisor`` each sum is divided by %count, in the accumulator; that in a quire
+    after it was rounded to ``accumulator.quotient``.
     """
     fmt, kind = accumulator.of, number(accumulator.of)
     whole, sums = tensor_type(rank, kind), tensor_type(rank, accumulator.type)
@@ -136,11 +180,12 @@ def _rounded(
     lines = []
     value, at = "%s", accumulator.type
     if accumulator.is_exact:
-        random = draw.operand(fmt)
-        lines.append(f"%q = numera.quire_round %s{random} : {at} to {kind}")
-        value, at = "%q", kind
+        sum_ = accumulator.quotient if divisor else fmt
+        random = draw.operand(sum_)
+        lines.append(f"%q = numera.quire_round %s{random} : {at} to {number(sum_)}")
+        value, at = "%q", number(sum_)
     if divisor:
-        middle = fmt if at == kind else accumulator.format
+        middle = accumulator.quotient
         random = draw.operand(middle)
         count, of = "%count", "i64"
         step = _casts.way_in(_COUNT, middle)
