@@ -134,10 +134,12 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
             raise ValueError("the values are not in memory; use .values() or .codes")
         if dtype is None:
             return self.values()
+        if np.dtype(dtype) == bool:
+            return truths(self)
         native = np.dtype(dtype).newbyteorder("=")
         if _kinds.format_of(native):
             return self.values(native).astype(dtype, copy=False)
-        if _kinds.format_of(np.dtype(dtype), integers=True):
+        if _dtypes.has_integers(np.dtype(dtype)):
             return _dtypes.integers(self._codes, self._format, np.dtype(dtype))
         return self.values().astype(dtype)
 
@@ -224,9 +226,9 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
         return _dtypes.whole(self)
 
     def __bool__(self) -> bool:
-        if _casts.carrier(self._format) or self._format.family == "opaque":
+        if _casts.carrier(self._format) and _dtypes.has_zero(self._format):
             return bool(self.values())
-        return bool(self != 0)  # f64 may have 0 for it
+        return bool(truths(self))
 
     def __repr__(self) -> str:
         text = np.array2string(self._numbers(), separator=", ", prefix="numera.array(")
@@ -329,6 +331,9 @@ class Array(Methods, np.lib.mixins.NDArrayOperatorsMixin):
 
     __copy__ = copy
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Array, (self._codes, self._format)
+
 
 class Flat:
     """The elements in row-major order, on the array's memory."""
@@ -361,49 +366,6 @@ def _is_no_number(x: Any) -> bool:
     return x is None or isinstance(x, (str, bytes))
 
 
-def operand(value: Any, fmt: Format, doing: str) -> Array:
-    """What joins an array of a format: one of it, or a number, which is rounded."""
-    if isinstance(value, Array):
-        if value._format == fmt:
-            return value
-        raise Error(f"'{value._format}' {doing} '{fmt}'; cast one of them with .astype")
-    if isinstance(value, (int, float, np.number, np.bool_)):
-        return _constant(value, fmt)
-    if isinstance(value, list) and doing == "assigned to":
-        return _nearest(value, fmt)
-    kind = getattr(value, "dtype", type(value).__name__)
-    raise Error(
-        f"{kind} {doing} '{fmt}'; cast it with numera.array(x, '{fmt}'), "
-        f"or the codes with .values()"
-    )
-
-
-_constants: dict[tuple[Format, type, str], Array] = {}
-
-
-def _nearest(value: Any, fmt: Format) -> Array:
-    """Numbers, rounded once; to nearest where the format draws (R8)."""
-    draws = fmt.family != "opaque" and fmt.rounding == "stochastic"
-    found = array(value, fmt, rounding="nearest-even" if draws else None)
-    return Array(found._codes, fmt)
-
-
-def _constant(value: Any, fmt: Format) -> Array:
-    """A number of Python, which is kept."""
-    # By its text: 0.0 equals -0.0, and no NaN equals itself.
-    key = (fmt, type(value), repr(value))
-    found = _constants.get(key)
-    if found is None:
-        if isinstance(value, (bool, np.bool_)):
-            value = int(value)
-        found = _nearest(value, fmt)
-        found._codes.flags.writeable = False
-        if len(_constants) >= 256:
-            _constants.clear()
-        _constants[key] = found
-    return found
-
-
 def array(x: Any, format: str | Format | None = None, **options: Any) -> Array:
     """An array of codes that computes in its format.
 
@@ -421,6 +383,7 @@ def array(x: Any, format: str | Format | None = None, **options: Any) -> Array:
         raise Error("x has masked elements, which no array of a format has; fill them")
     if options and format is None:
         raise Error(f"{next(iter(options))} goes with a format, which x is rounded to")
+    x = joined(x, format, **options)
     if isinstance(x, Array):
         return x if format is None else x.astype(format, **options)
     if format is not None:
@@ -438,3 +401,4 @@ def array(x: Any, format: str | Format | None = None, **options: Any) -> Array:
 
 
 from numera import _ufuncs  # which has to know Array
+from numera._operands import joined, operand, truths

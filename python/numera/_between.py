@@ -25,21 +25,21 @@ def between(low: Any, high: Any, way: np.ndarray[Any, Any]) -> Any:
 
     Rounded once where f64 has all numbers of the format, and of fixed point; of more
     than 51 significant bits, what is rounded is the nearest number of f64. Of others
-    each step is, and the result is not beyond the two.
+    each step is, and the result is not beyond the two, but for opaque formats.
     """
     fmt, shape = low._format, low.shape
     way = np.atleast_1d(np.broadcast_to(way, shape))
-    low, high = np.atleast_1d(low), np.atleast_1d(high)
+    low, high = (x.reshape(way.shape) for x in (low, high))
     # Wide formats that draw do so in each step.
-    if _casts.carrier(fmt):
+    if fmt.family != "opaque" and _casts.carrier(fmt):
         found = _near(low, high, way)
     elif fmt.family == "fixed" and not is_stochastic(fmt):
         found = _whole(low, high, way)
     else:
         found = _stepped(low, high, way)
-    found = np.where((way == 0) | (low == high), low, found)
-    found = np.where(way == 1, high, found)
-    return found.reshape(shape)
+    codes = np.where(way == 1, high._codes, found._codes)
+    is_low = (way == 0) | (low._codes == high._codes)
+    return low._with(np.where(is_low, low._codes, codes).reshape(shape))
 
 
 # ---- in f64 -----------------------------------------------------------------
@@ -57,7 +57,7 @@ def _near(low: Array, high: Array, way: np.ndarray[Any, Any]) -> Any:
         rest, last = _sum(rest, more)
         total, rest = _sum(total, rest)
         rest = np.where(rest == 0, last, rest)
-        odd = fmt.facts.get("precision", 0) <= _ODD_BITS
+        odd = fmt._facts.get("precision", 0) <= _ODD_BITS
         if odd:
             total = _to_odd(total, rest)
         total = np.ldexp(total, scale)
@@ -181,6 +181,8 @@ def _stepped(low: Array, high: Array, way: np.ndarray[Any, Any]) -> Any:
     up, down = (_functions.nearest(part, fmt) for part in (way, 1 - way))
     step: Any = high - low
     found: Any = np.where(way < 0.5, low + step * up, high - step * down)
+    if fmt.family == "opaque":  # whose library may know no order
+        return found
     # A difference of numbers of two signs may be beyond the format.
     apart = (low < 0) & (high > 0)
     found = np.where(apart, low * down + high * up, found)

@@ -19,6 +19,8 @@ __all__ = [
     "FLOATS",
     "floating",
     "given",
+    "has_integers",
+    "has_zero",
     "integers",
     "named",
     "recoded",
@@ -136,13 +138,35 @@ def recoded(
     return result
 
 
+def has_zero(fmt: Format) -> bool:
+    """Whether zero is one of its numbers (F12)."""
+    spelling = fmt.spelling
+    return "fnu" not in spelling or "fnu" not in spelling[:-1].split(",")
+
+
 # ---- integers ---------------------------------------------------------------
+
+_FEW_BITS = re.compile(r"(u?int)([1-7])")
+"""Those of ml_dtypes, whose own casts wrap."""
+
+
+def has_integers(dtype: np.dtype[Any]) -> bool:
+    """Whether a type has integers, of at most 64 bits."""
+    if _FEW_BITS.fullmatch(dtype.name):
+        return True
+    return _kinds.format_of(dtype, integers=True) is not None
 
 
 def integers(
     codes: np.ndarray[Any, Any], fmt: Format, dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
     """The values as integers: truncated, saturated, and 0 for NaN (V5)."""
+    few = _FEW_BITS.fullmatch(dtype.name)
+    if few:
+        least = -(1 << (int(few[2]) - 1)) if few[1] == "int" else 0
+        most = least + (1 << int(few[2])) - 1
+        wide = integers(codes, fmt, np.dtype(np.int8))
+        return np.clip(wide, least, most).astype(dtype)
     target = _kinds.format_of(dtype, integers=True)
     assert target is not None
     source: str | Format = fmt

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from numera import _functions
+from numera import _dtypes, _functions
 from numera._array import Array, operand
 from numera._errors import Error
 from numera._functions import formatted, stored
+from numera._operands import truths
 
 
 def _truths(a: Array) -> np.ndarray[Any, Any]:
     """Whether elements are not zero; NaN is not."""
     formatted("a function of truth values", a)
-    truths: np.ndarray[Any, Any] = np.not_equal(a, 0)
-    return truths
+    return truths(a)  # type: ignore[no-any-return]
 
 
 def _of_truths(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,6 +32,8 @@ def _of_truths(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def sign(x: Array) -> Array:
     """1, -1, 0, or NaN."""
+    if not _dtypes.has_zero(x._format):
+        return np.where(np.isnan(x), x, 1)  # type: ignore[return-value]
     one, zero = operand(1, x._format, "with"), operand(0, x._format, "with")
     signs: Any = np.where(x > 0, one, np.where(x < 0, -one, zero))
     signs = np.where(np.isnan(x), x, signs)

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from numera import _kernels, _sums
+from numera import _kernels, _operands, _sums
 from numera._array import Array, array, operand
 from numera._errors import Error
 from numera._formats import Format
+from numera._operands import nearest, truths
 from numera._results import recast
 
 __all__ = ["mean", "sum"]
@@ -47,15 +48,11 @@ def stored(result: Any, out: Any) -> Any:
     return out
 
 
-def nearest(x: Any, fmt: Format) -> Array:
-    """Numbers that are no data, rounded; to nearest where the format draws (R8)."""
-    draws = fmt.family != "opaque" and fmt.rounding == "stochastic"
-    return array(x, fmt, rounding="nearest-even" if draws else None)
-
-
 def listed(x: Any, fmt: Format) -> Array:
     """What joins an array of a format, or a list of numbers, which are rounded."""
-    return operand(nearest(x, fmt) if isinstance(x, (list, tuple)) else x, fmt, "with")
+    if isinstance(x, (list, tuple)):
+        return _operands.listed(x, fmt, "with")
+    return operand(x, fmt, "with")
 
 
 def present(module: Any, **ours: Any) -> dict[Any, Callable[..., Any]]:
@@ -111,7 +108,7 @@ def with_first(codes: Any, axis: int, initial: Any, fmt: Format) -> Any:
 
 def taken(x: Array, where: Any) -> np.ndarray[Any, Any]:
     """Which elements a reduction takes."""
-    where = np.asarray(where, bool)
+    where = np.asarray(truths(where), bool)
     try:
         return np.broadcast_to(where, x.shape)
     except ValueError:
@@ -320,10 +317,11 @@ def take(
 
 def where(condition: Any, *choices: Any) -> Any:
     """Elements of one array or of the other."""
+    condition = truths(condition)
     if not choices:
-        return np.where(np.asarray(condition))
+        return np.where(condition)
     fmt, codes = same_format("np.where", choices)
-    return Array(np.where(np.asarray(condition), *codes), fmt)
+    return Array(np.where(condition, *codes), fmt)
 
 
 def clip(

@@ -20,6 +20,7 @@ from numera._functions import (
     sum,
     where,
 )
+from numera._operands import truths
 
 
 def _codes(x: Any) -> Any:
@@ -66,6 +67,16 @@ def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return sum(a._with(np.diagonal(a._codes, offset, axis1, axis2)), -1)
 
 
+def resize(a: Array, new_shape: Any) -> Any:
+    """Elements in turn, as many as there is place for; zeros, where there are none."""
+    formatted("np.resize", a)
+    return (
+        a._with(np.resize(a._codes, new_shape))
+        if a.size
+        else full_like(a, 0, new_shape)
+    )
+
+
 def append(arr: Array, values: Any, axis: int | None = None) -> Any:
     """With elements at the end, or numbers, which are rounded to the format."""
     formatted("np.append", arr)
@@ -82,6 +93,10 @@ def insert(arr: Array, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 def copyto(dst: Any, src: Any, *, where: Any = True) -> None:
     """To an array of codes, from one of its format or a number."""
+    where = truths(where)
+    if not isinstance(dst, Array) and not isinstance(src, Array):
+        np.copyto(dst, src, where=where)
+        return
     if not isinstance(dst, Array):
         kind = getattr(dst, "dtype", type(dst).__name__)
         raise Error(f"dst is an array of {kind}, expected one of codes")
@@ -110,7 +125,7 @@ def block(arrays: Any) -> Array:
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Array:
     """Elements of the first array whose condition holds; a number for the rest."""
     fmt, (*codes, rest) = same_format("np.select", [*choicelist, default])
-    return Array(np.select(list(map(_truth, condlist)), codes, rest), fmt)
+    return Array(np.select(list(map(truths, condlist)), codes, rest), fmt)
 
 
 def _within(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,19 +133,16 @@ def _within(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def move(condition: Any, a: Array, *args: Any, **options: Any) -> Any:
         formatted(f"np.{function.__name__}", a)
-        return a._with(function(_truth(condition), a._codes, *args, **options))
+        return a._with(function(truths(condition), a._codes, *args, **options))
 
     return move
-
-
-def _truth(condition: Any) -> Any:
-    return condition != 0 if isinstance(condition, Array) else condition
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.append: append,
     np.insert: insert,
     np.block: block,
+    np.resize: resize,
     np.select: select,
     np.copyto: copyto,
     np.diag: diag,
@@ -155,8 +167,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{
         f: moving(f)
         for f in (
-            np.delete, np.dsplit, np.fliplr, np.flipud, np.hsplit, np.resize,
-            np.rollaxis, np.rot90, np.vsplit,
+            np.delete, np.dsplit, np.fliplr, np.flipud, np.hsplit, np.rollaxis,
+            np.rot90, np.vsplit,
         )
     },
     **present(

@@ -26,6 +26,7 @@ from numera._functions import (
     sum,
 )
 from numera._moves import trace
+from numera._operands import truths
 from numera._results import recast
 
 __all__ = ["dot", "matmul"]
@@ -185,7 +186,7 @@ def _vector_norm(x: Array, axis: Any, ord: Any, keepdims: bool) -> Any:
         return np.min(abs(x), axis, keepdims=keepdims)
     if ord == 0:
         axes = axes_of(axis, x.ndim)
-        return nearest(np.sum(x != 0, axes, keepdims=keepdims), x._format)
+        return nearest(np.sum(truths(x), axes, keepdims=keepdims), x._format)
     if ord == 1:
         return sum(abs(x), axis, keepdims=keepdims)
     if ord == 2:

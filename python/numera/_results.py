@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numera import _casts, _kernels
+from numera import _kernels
 from numera._array import Array, array
 from numera._formats import Format
 
@@ -18,9 +18,6 @@ def rounded(x: Any, fmt: Format) -> Array:
     """Results in f64, rounded as those of an operation are, which may draw."""
     if _kernels.is_stochastic(fmt):
         return recast(array(x, "f64"), fmt)
-    if _casts.way_in("f64", fmt) == "f32":
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            x = np.asarray(x, np.float32)
     return array(x, fmt)
 
 

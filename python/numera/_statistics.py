@@ -27,6 +27,7 @@ from numera._functions import (
     sum,
     taken,
 )
+from numera._operands import truths
 from numera._order import is_unsigned
 from numera._results import recast
 from numera._sums import in_f64
@@ -108,7 +109,7 @@ def average(
     if in_f64(fmt):
         a, weights = a.astype("f64"), weights.astype("f64")
     scale = sum(weights, axis, keepdims=keepdims)
-    if np.any(scale == 0):
+    if not np.all(truths(scale)):
         raise Error("weights have the sum 0, by which no average is divided")
     found = sum(a * weights, axis, keepdims=keepdims) / scale
     found, scale = recast(found, fmt), recast(scale, fmt)
@@ -136,12 +137,15 @@ def median(
 ) -> Any:
     """The element in the middle, or half way between the two there, as
     :func:`quantile`; NaN if there is one."""
-    formatted("np.median", a)
+    fmt = formatted("np.median", a)
     ordered, axes, last = _in_order(a, axis)
     n = ordered.shape[-1]
     found: Any = ordered[..., n // 2]
     if n % 2 == 0:
-        found = between(ordered[..., n // 2 - 1], found, np.array(0.5))
+        if fmt.family == "opaque":  # a library has sums and quotients
+            found = mean(ordered[..., n // 2 - 1 : n // 2 + 1], -1)
+        else:
+            found = between(ordered[..., n // 2 - 1], found, np.array(0.5))
     found = np.where(np.isnan(last), last, found)
     return stored(np.expand_dims(found, axes) if keepdims else found, out)
 

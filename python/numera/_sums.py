@@ -126,7 +126,7 @@ class Accumulator:
 def _wider(fmt: Format) -> Format:
     """What the sum in a quire is rounded to before a mean is divided: fixed point of
     64 bits with the same fraction, or f64, where that has all of the numbers."""
-    if fmt.facts["lowerings"]:  # a division of the user's
+    if fmt._facts["lowerings"]:  # a division of the user's
         return fmt
     if fmt.family == "fixed":
         whole, fraction = map(int, _FIXED.match(fmt.spelling).groups())
@@ -146,7 +146,7 @@ def wraps(fmt: Format, accumulate: Any) -> bool:
 def in_f64(fmt: Format, accumulate: Any = None) -> bool:
     """Whether functions of several steps, of which one may be beyond the format, are
     computed in f64: those of fixed point that adds up in a quire."""
-    if fmt.family != "fixed" or fmt.facts["lowerings"] or not _casts.carrier(fmt):
+    if fmt.family != "fixed" or fmt._facts["lowerings"] or not _casts.carrier(fmt):
         return False
     return accumulator(fmt, accumulate).is_exact
 

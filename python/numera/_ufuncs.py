@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from numera import _casts, _kernels
-from numera._array import Array, operand
+from numera._array import Array
 from numera._bounded import PROGRAMS, Bounded
 from numera._errors import Error
 from numera._formats import Format
+from numera._operands import apart, operand, truths
 
 _UNARY = {
     "absolute": "abs", "fabs": "abs", "negative": "neg", "sqrt": "sqrt",
@@ -60,12 +61,22 @@ def call(
         if result is not None:
             return result
     name = ufunc.__name__
+    if "where" in options:
+        options["where"] = truths(options["where"])
+    fmt = _format_of(inputs)
+    has_codes = fmt is not None
+    if fmt is None:
+        fmt = _format_of(options.get("out") or ())
+    if fmt is None:  # where= alone was of codes
+        return getattr(ufunc, method)(*inputs, **options)
     if name in _TRUTHS:
         return _truths(ufunc, method, inputs, options)
     if method == "reduce":
         return _reduce(name, inputs[0], options)
+    if not has_codes:
+        inputs = [operand(x, fmt, "with") for x in inputs]
     if method == "outer":
-        inputs = _outer(inputs)
+        inputs = _outer(inputs, fmt)
     elif method != "__call__":
         raise Error(f"np.{name}.{method} is not for arrays of codes")
     if name == "vecdot" and "axis" in options:
@@ -75,8 +86,8 @@ def call(
     where = options.pop("where", True)
     if options:
         raise Error(f"{next(iter(options))}= is not for arrays of codes")
-    result = _call(name, inputs)
-    _remember(ufunc, inputs)
+    result = _call(name, inputs, fmt)
+    _remember(ufunc, fmt)
     results = result if ufunc.nout > 1 else (result,)
     given = tuple(
         each if out is None else _copied(each, out, where)
@@ -91,13 +102,19 @@ def _truths(
     for out in options.get("out", ()):
         if isinstance(out, Array):
             raise Error(f"out is of '{out._format}', expected truth values")
-    truths = (x != 0 if isinstance(x, Array) else x for x in inputs)
-    return getattr(ufunc, method)(*truths, **options)
+    return getattr(ufunc, method)(*map(truths, inputs), **options)
 
 
-def _outer(inputs: Sequence[Any]) -> list[Any]:
+def _format_of(arrays: Sequence[Any]) -> Format | None:
+    """That of the first array of codes."""
+    for x in arrays:
+        if isinstance(x, Array):
+            return x._format
+    return None
+
+
+def _outer(inputs: Sequence[Any], fmt: Format) -> list[Any]:
     """Operands whose dimensions follow one another, for each with each."""
-    fmt = next(x._format for x in inputs if isinstance(x, Array))
     first, second = (operand(x, fmt, "with") for x in inputs)
     return [first.reshape(first.shape + (1,) * second.ndim), second]
 
@@ -109,8 +126,7 @@ _known: dict[tuple[np.ufunc, int], tuple[Format, _kernels.Kernel, np.dtype[Any]]
 stays its own as long as it stands here."""
 
 
-def _remember(ufunc: np.ufunc, inputs: Sequence[Any]) -> None:
-    fmt = next(x._format for x in inputs if isinstance(x, Array))
+def _remember(ufunc: np.ufunc, fmt: Format) -> None:
     name = ufunc.__name__
     operation = _UNARY.get(name) or _BINARY.get(name)
     tests = _RELATIONS.get(name) or ("isnan" if name == "isnan" else None)
@@ -145,8 +161,11 @@ def call_again(ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
 def _copied(result: Any, out: Any, where: Any) -> Any:
     """``out`` with the result, as far as ``where`` is true."""
     if isinstance(out, Array):
-        if not isinstance(result, Array) or out._format != result._format:
+        if not isinstance(result, Array):
             raise Error(f"out is of '{out._format}', which the result is not")
+        if out._format != result._format:
+            _, found = apart(result._format, out._format)
+            raise Error(f"out is of {found}, which the result is not")
         np.copyto(out._codes, result._codes, where=where)
     elif isinstance(result, Array):
         raise Error(f"out is an array of {out.dtype}, expected one of codes")
@@ -155,8 +174,7 @@ def _copied(result: Any, out: Any, where: Any) -> Any:
     return out
 
 
-def _call(name: str, inputs: Sequence[Any]) -> Any:
-    fmt = next(x._format for x in inputs if isinstance(x, Array))
+def _call(name: str, inputs: Sequence[Any], fmt: Format) -> Any:
     if name in ("matmul", "vecdot", "matvec", "vecmat"):
         from numera import _products
 

@@ -180,3 +180,40 @@ def test_results_may_go_to_arrays_that_are_there():
         np.add(x, x, out=x.astype("f16"))
     with pytest.raises(numera.Error, match="out is an array of float32, expected one"):
         np.add(x, x, out=np.empty(5, "f4"))
+
+
+def test_two_formats_of_one_name_are_told_apart():
+    @numera.lowering("mul", "posit8")
+    def other(x, y):
+        return x + y
+
+    a, b = numera.array([3.0], other), numera.array([3.0], "posit8")
+    cast = "; cast one of them with .astype"
+    for x, y, message in (
+        (a, b, f"'posit8' with another 'posit8', of other operations{cast}"),
+        (b, numera.array([3.0], "bf16"), f"'bf16' with 'posit8'{cast}"),
+    ):
+        with pytest.raises(numera.Error) as error:
+            x + y
+        assert str(error.value) == message
+    with pytest.raises(numera.Error, match="out is of another 'posit8', of other op"):
+        np.add(b, b, out=a)
+
+
+def test_numbers_that_print_alike_are_not_one():
+    class Percent(float):
+        def __repr__(self):
+            return f"{self:.0%}"
+
+    a = numera.array([1.0], "bf16")
+    found = [(a * Percent(x)).item() for x in (0.251, 0.254, -0.0, 0.0)]
+    assert found[:2] == [0.251953125, 0.25390625]
+    assert [np.signbit(x) for x in found[2:]] == [True, False]
+    zero = numera.array([0.0], "f64")
+    with np.printoptions(legacy="1.13"):
+        x = np.float32(0.1)
+        for _ in range(50):
+            assert (zero + x).item() == float(x)
+            x = np.nextafter(x, np.float32(1))
+    assert (a * True).item() == (a * np.True_).item() == 1
+    assert (a * 2**40).item() == 2.0**40 and np.isnan(a * float("nan")).all()

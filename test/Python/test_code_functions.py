@@ -367,3 +367,34 @@ def test_what_products_refuse_is_one_error():
         with pytest.raises(numera.Error) as error:
             call()
         assert str(error.value).startswith(message)
+
+
+# ---- what is not zero -------------------------------------------------------
+
+
+def test_no_number_of_a_format_without_zero_is_zero():
+    a = numera.array([2.0**-127, 1.0, 2.0, np.nan], "f8E8M0FNU")
+    assert np.count_nonzero(a) == 4 and a.nonzero()[0].tolist() == [0, 1, 2, 3]
+    assert not np.logical_not(a).any() and np.logical_and(a, True).all()
+    assert a[:1].any() and a.all() and a.astype(bool).all() and bool(a[0])
+    assert np.linalg.norm(a[:2], 0).item() == 2
+    np.testing.assert_array_equal(np.sign(a).values(), [1, 1, 1, np.nan])
+    assert np.where(a, 1, a)[:3].tolist() == np.compress(a, a)[1:2].tolist() * 3
+    assert np.average(a[:2], weights=a[[0, 0]]).item() == 1
+
+
+def test_numbers_that_f64_has_not_are_not_zero():
+    a = numera.array([1.0, 0.0], "float<15,48>")
+    for _ in range(5):
+        a = a * 2.0**-1000
+    assert a.values().tolist() == [0, 0]
+    two = numera.array(2.0, "float<15,48>")
+    for found in (
+        *(a.astype(bool), np.asarray(a, bool), a != 0, np.logical_or(a, False)),
+        *(np.where(a, 1, two) == 1, np.where(a)[0] == [0, 1], [bool(x) for x in a]),
+        np.compress(a, a, axis=0) != 0,
+    ):
+        assert np.asarray(found).tolist() in ([True, False], [True])
+    assert np.count_nonzero(a) == 1
+    assert np.sum(np.ones(2), where=a).item() == 1
+    assert np.sum(a, where=a).item() == 0  # of f64

@@ -262,3 +262,51 @@ def test_scaled_codes_are_decoded_to_what_is_wanted():
         numera.decode(codes, "posit16")
     with pytest.raises(numera.Error, match="out is float64 of shape"):
         numera.decode(codes, "mxfp8e4m3", out=out.astype("f8"))
+
+
+def test_an_empty_array_is_resized_to_zeros():
+    for name in ("lns<4,3>", "posit16"):
+        assert np.resize(numera.array([], name), (2, 1)).tolist() == [[0], [0]]
+        assert np.resize(numera.array([], name), 0).shape == (0,)
+        assert np.resize(numera.array([1, 2], name), 3).tolist() == [1, 2, 1]
+
+
+def test_lists_of_elements_keep_all_of_their_bits():
+    x = numera.array([1.0, 2.0], "posit<64,2>") / 3
+    y = np.zeros_like(x)
+    y[:] = [x[0], x[1]]
+    assert y.codes.tolist() == x.codes.tolist()
+    for made in (numera.array(list(x), x.format), numera.array(tuple(x))):
+        assert made.codes.tolist() == x.codes.tolist() and made.format == x.format
+    nested = numera.array([list(x), [x[1], x[0]]], "posit<64,2>")
+    assert nested.codes.tolist() == [x.codes.tolist(), x.codes.tolist()[::-1]]
+    wide = numera.array([2**60 + 1], "fixed<63,0>")
+    assert numera.array(list(wide), wide.format).tolist() == [2**60 + 1]
+    y[:] = [x[0], 2]
+    assert y[0].codes == x[0].codes and y[1].item() == 2
+    assert numera.array([x[0], 2], "bf16").tolist() == [0.333984375, 2]
+    assert numera.array(list(x), "bf16", rounding="up").tolist() == [
+        0.333984375,
+        0.66796875,
+    ]
+    assert np.searchsorted(x, [x[1], x[0]]).tolist() == [1, 0]
+
+
+def test_lists_mix_no_formats():
+    x, other = codes(V), numera.array([1.0], "bf16")
+    cast = "cast one of them with .astype"
+    for call, message in (
+        (lambda: x.__setitem__(0, [other[0]]), f"'bf16' assigned to 'posit16'; {cast}"),
+        (lambda: np.isin(x, [1, other[0]]), f"'bf16' with 'posit16'; {cast}"),
+        (
+            lambda: numera.array([x[0], other[0]]),
+            "a list of elements of several formats, or beside numbers; name a format",
+        ),
+        (
+            lambda: numera.array([x[0], x], "posit16"),
+            "a list of arrays: all input arrays must have the same shape",
+        ),
+    ):
+        with pytest.raises(numera.Error) as error:
+            call()
+        assert str(error.value) == message

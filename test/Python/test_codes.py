@@ -417,3 +417,13 @@ def test_an_operation_takes_one_sample_whatever_was_done_before():
     first = draws()
     np.add(x, x), np.multiply(x, x)  # known from now on, for whole arrays
     assert draws() == first
+
+
+def test_arrays_are_pickled_by_every_protocol():
+    x = numera.array([[1.0, -0.0], [3.0, np.nan]], "bf16")
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        for each in (x, x.T, x[0, 0]):
+            found = pickle.loads(pickle.dumps(each, protocol))
+            assert found.codes.tolist() == each.codes.tolist()
+            assert found.format == each.format and found.shape == each.shape
+    assert copy.deepcopy(x).codes.tolist() == x.codes.tolist()
