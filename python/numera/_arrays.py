@@ -17,7 +17,7 @@ __all__ = ["decode", "encode", "quantize"]
 _Key = tuple[Any, ...]
 _quick: dict[_Key, _numera.Cast] = _casts.by_name(Bounded(PROGRAMS))
 """Of NumPy's own floats through a format, by the arguments of ``quantize``."""
-_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any]]] = _casts.by_name(
+_direct: dict[_Key, tuple[_numera.Cast, np.dtype[Any], int]] = _casts.by_name(
     Bounded(PROGRAMS)
 )
 """Of NumPy's own numbers to another type, by those of ``encode`` and ``decode``."""
@@ -32,18 +32,20 @@ def _into(
 ) -> Any:
     """Has ``fill`` write results to the memory of an array that the user gave.
 
-    ``dtype`` and ``format`` are what its elements have to be; PyTorch's bf16 is lent
-    as integers.
+    ``dtype`` and ``format`` are what its elements have to be.
     """
     opened = _kinds.open(out)
     target = opened.array
-    if target.shape != array.shape or target.dtype != dtype:
+    # PyTorch's bf16 is lent as integers, NumPy's is not.
+    is_same = opened.format == format
+    if format and is_same and target.dtype.itemsize == dtype.itemsize:
+        target = target.view(dtype)
+    if target.shape != array.shape or target.dtype != dtype or not is_same:
+        wanted = format if format and dtype.kind == "u" else dtype
         raise Error(
-            f"out is {target.dtype} of shape {target.shape}, "
-            f"expected {dtype} of shape {array.shape}"
+            f"out is {_named(out, opened)} of shape {target.shape}, "
+            f"expected {wanted} of shape {array.shape}"
         )
-    if opened.format != format:
-        raise Error(f"out has elements of {opened.format or dtype}, expected {format}")
     # Of lists and of what JAX has, the memory is another's, or not to be changed.
     lends = isinstance(out, np.ndarray) or hasattr(out, "data_ptr")
     if not lends or not target.flags.writeable:
@@ -53,6 +55,11 @@ def _into(
     if not native:
         out[...] = target
     return out
+
+
+def _named(out: Any, opened: _kinds.Opened) -> str:
+    """What the user calls the type of an array's elements."""
+    return str(getattr(out, "dtype", opened.array.dtype))
 
 
 def _opened(x: Any, what: str, integers: bool = False) -> _kinds.Opened:
@@ -166,13 +173,27 @@ def _directly(x: Any, key: _Key, threads: int, seed: int = 0, step: int = 0) -> 
     found = _direct.get((x.dtype, *key))
     if found is None:
         return None
-    cast, dtype = found
+    cast, dtype, width = found
+    if width and _most(x) >> width:
+        return None
     result = np.empty_like(x, dtype=dtype)
     _casts.start(cast, x, result, threads, seed, step)
     return result
 
 
-def _remember(x: Any, key: _Key, cast: _numera.Cast, dtype: np.dtype[Any]) -> None:
+def _most(codes: np.ndarray[Any, Any]) -> int:
+    """The greatest of codes, or one that is negative."""
+    most = int(np.maximum.reduce(codes, axis=None, initial=0))
+    if codes.dtype.kind == "i":
+        least = int(np.minimum.reduce(codes, axis=None, initial=0))
+        return least if least < 0 else most
+    return most
+
+
+def _remember(
+    x: Any, key: _Key, cast: _numera.Cast, dtype: np.dtype[Any], width: int = 0
+) -> None:
+    """``width``: that of codes whose storage has more bits."""
     if (
         type(x) is np.ndarray
         and x.dtype.kind in "fiu"
@@ -180,7 +201,7 @@ def _remember(x: Any, key: _Key, cast: _numera.Cast, dtype: np.dtype[Any]) -> No
         and x.dtype.isnative
         and dtype.isbuiltin == 1
     ):
-        _direct[(x.dtype, *key)] = cast, dtype
+        _direct[(x.dtype, *key)] = cast, dtype, width
 
 
 def encode(
@@ -248,6 +269,8 @@ def _plain(x: Any, opened: _kinds.Opened, result: np.ndarray[Any, Any]) -> Any:
     if type(x).__module__.partition(".")[0] == "torch":
         import torch
 
+        if _kinds.format_of(result.dtype) == "bf16":  # which from_numpy knows not
+            return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
         return torch.from_numpy(result)
     return opened.close(result)
 
@@ -263,7 +286,7 @@ def decode(
     """The values of codes.
 
     codes  an array of integers of the format's storage bits, an integer or a list
-           of them, or what ``encode`` returned.
+           of them, or what ``encode`` returned. Bits above the width are zero.
     dtype  a type of NumPy or ml_dtypes that is f16, bf16, f32 or f64, or one of these
            names; each value is rounded once. None: the first of f32 and f64 that has
            all of the format's values.
@@ -310,10 +333,13 @@ def decode(
         raise Error(
             f"codes of '{of}' are {what} of {of.storage_bits} bits, found {array.dtype}"
         )
+    width = of.width if of.width < of.storage_bits <= 64 else 0
+    if width and (most := _most(array)) >> width:
+        raise Error(f"codes of '{of}' are 0 to {(1 << width) - 1}, found {most}")
     name = _casts.way_out(of, target)
     cast = _casts.find(of, None, name)
     if plain and name == target:
-        _remember(codes, key, cast, dtype)
+        _remember(codes, key, cast, dtype, width)
 
     def fill(result: np.ndarray[Any, Any]) -> None:
         if name == target:

@@ -33,9 +33,10 @@ def _of_truths(function: Callable[..., Any]) -> Callable[..., Any]:
 def sign(x: Array) -> Array:
     """1, -1, 0, or NaN."""
     if not _dtypes.has_zero(x._format):
-        return np.where(np.isnan(x), x, 1)  # type: ignore[return-value]
+        signs: Any = np.where(np.isnan(x), x, 1)
+        return signs
     one, zero = operand(1, x._format, "with"), operand(0, x._format, "with")
-    signs: Any = np.where(x > 0, one, np.where(x < 0, -one, zero))
+    signs = np.where(x > 0, one, np.where(x < 0, -one, zero))
     signs = np.where(np.isnan(x), x, signs)
     return signs
 

@@ -129,7 +129,9 @@ def _wider(fmt: Format) -> Format:
     if fmt._facts["lowerings"]:  # a division of the user's
         return fmt
     if fmt.family == "fixed":
-        whole, fraction = map(int, _FIXED.match(fmt.spelling).groups())
+        found = _FIXED.match(fmt.spelling)
+        assert found is not None
+        whole, fraction = map(int, found.groups())
         more = whole + 64 - fmt.width
         return _casts.chosen(_FIXED.sub(f"fixed<{more},{fraction}", fmt.spelling))
     return _casts.chosen("f64") if _casts.carrier(fmt) else fmt

@@ -294,3 +294,51 @@ def test_methods_move_codes_as_numpys():
         assert moved.format == x.format
     with pytest.raises(numera.Error, match=r"np\.linalg\.svd is not for arrays"):
         np.linalg.svd(x)
+
+
+# ---- codes and integers of other types --------------------------------------
+
+
+@pytest.mark.parametrize("name", ["fixed<2,0,unsigned>", "f4E2M1FN", "float<5,4>"])
+def test_codes_with_bits_above_the_width_are_refused(name):
+    fmt = numera.format(name)
+    codes = np.array([1, 1 << fmt.width, 3], fmt.dtype)
+    message = f"codes of '{name}' are 0 to {(1 << fmt.width) - 1}, found"
+    for _ in range(2):  # also when such codes were decoded before
+        assert numera.decode(codes[::2], name).shape == (2,)
+        for given in (codes, codes.tolist(), codes[1]):
+            with pytest.raises(numera.Error) as error:
+                numera.decode(given, name)
+            assert str(error.value) == f"{message} {1 << fmt.width}"
+    signed = np.array([-1], f"i{fmt.dtype.itemsize}")
+    with pytest.raises(numera.Error) as error:
+        numera.decode(signed, name)
+    assert str(error.value) == f"{message} -1"
+    assert numera.decode(codes[:0], name).size == 0
+
+
+def test_integers_of_few_bits_are_saturated():
+    x = numera.array([300.0, -300, np.nan, 7.9, -1.5], "bf16")
+    for name, expected in (
+        ("int4", [7, -8, 0, 7, -1]),
+        ("uint4", [15, 0, 0, 7, 0]),
+        ("int2", [1, -2, 0, 1, -1]),
+        ("uint2", [3, 0, 0, 3, 0]),
+    ):
+        dtype = np.dtype(getattr(ml_dtypes, name))
+        assert x.astype(dtype).dtype == dtype
+        assert x.astype(dtype).astype(int).tolist() == expected
+        assert np.asarray(x, dtype).astype(int).tolist() == expected
+
+
+def test_tensors_of_codes_are_decoded_to_bf16():
+    torch = pytest.importorskip("torch")
+    codes = torch.tensor([0, 56], dtype=torch.uint8)
+    expected = torch.tensor([0.0, 1.0], dtype=torch.bfloat16)
+    for dtype in ("bf16", ml_dtypes.bfloat16):
+        found = numera.decode(codes, "f8E4M3FN", dtype)
+        assert found.dtype == torch.bfloat16 and torch.equal(found, expected)
+        out = torch.empty_like(expected)
+        for given in (codes, codes.numpy()):
+            assert numera.decode(given, "f8E4M3FN", dtype, out=out) is out
+            assert torch.equal(out, expected)

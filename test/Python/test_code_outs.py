@@ -100,3 +100,62 @@ def test_casts_take_the_options_of_encode():
         x.astype(np.float16, overflow="saturate")
     with pytest.raises(numera.Error, match="seed is 'a', expected a whole number"):
         numera.array(x, "bf16", seed="a")
+
+
+def test_out_of_codes_takes_numbers_in_its_format():
+    x = np.ones(3)
+    for call in (
+        lambda: np.add(x, 1, out=V.copy()),
+        lambda: np.exp(x, out=V.copy()),
+        lambda: np.matmul(np.ones((3, 3)), x, out=V.copy()),
+    ):
+        with pytest.raises(numera.Error, match="float64 with 'posit16'; cast it with"):
+            call()
+    out = V.copy()
+    assert np.add(0.1, 2, out=out) is out
+    assert out.tolist() == [(numera.array(0.1, "posit16") + 2).item()] * 3
+
+
+def test_where_may_be_codes():
+    where = numera.array([1.0, 0.0, -1.0], "bf16")
+    out = V.copy()
+    np.add(V, 1, where=where, out=out)
+    assert out.tolist() == [4, 1, 1]
+    plain = np.zeros(3)
+    np.add(np.ones(3), 1, where=where, out=plain)
+    assert plain.tolist() == [2, 0, 2]
+    np.copyto(plain, 7, where=where)
+    assert plain.tolist() == [7, 0, 7]
+    np.copyto(out, 8, where=where)
+    assert out.tolist() == [8, 1, 8]
+    assert np.add.reduce(np.ones(3), where=where) == 2
+    assert np.logical_not(V, where=where, out=np.ones(3, bool)).tolist() == [
+        *(False, True, True)
+    ]
+
+
+def test_out_is_called_what_the_user_calls_it():
+    torch = pytest.importorskip("torch")
+    x, out = torch.ones(2), torch.empty(2, dtype=torch.bfloat16)
+    shape = "of shape (2,)"
+    for call, message in (
+        (
+            lambda: numera.quantize(x, "bf16", out=out),
+            f"out is torch.bfloat16 {shape}, expected float32 {shape}",
+        ),
+        (
+            lambda: numera.quantize(out, "bf16", out=x),
+            f"out is torch.float32 {shape}, expected bf16 {shape}",
+        ),
+        (
+            lambda: numera.encode(x, "bf16", out=out),
+            f"out is torch.bfloat16 {shape}, expected uint16 {shape}",
+        ),
+        (
+            lambda: numera.encode(x, "bf16", out=np.ones(2, "f2")),
+            f"out is float16 {shape}, expected uint16 {shape}",
+        ),
+    ):
+        with pytest.raises(numera.Error) as error:
+            call()
+        assert str(error.value) == message
