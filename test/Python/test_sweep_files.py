@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numera import study
 from numera.study import _run as run
+from numera.study._result import Row, Sweep
 from studies import LABELS, LAYER, RANDOM, W, X, kept, square
 
 CHILD = """
@@ -244,6 +245,21 @@ def test_rows_are_a_table_a_file_and_a_picture(tmp_path):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("bits", "top1")
     with pytest.raises(numera.Error, match="cannot write"):
         found.plot(tmp_path / "rows.none")
+
+
+def test_labels_of_a_plot_lie_apart(tmp_path):
+    """Of a front of which all but the first row have nearly the same value."""
+    pytest.importorskip("matplotlib")
+    rows = [
+        Row(name, name, 8 + n / 8, "", "", 0.9 + n / 1e4 if n else 0.1, 0)
+        for n, name in enumerate(f"posit<{n},1>" for n in range(8, 24))
+    ]
+    axes = Sweep(rows, "top1", "higher", 0).plot(tmp_path / "rows.png")
+    axes.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes.texts]
+    assert len(boxes) == len(rows)
+    for n, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:n])
 
 
 def command(*arguments):

@@ -137,17 +137,23 @@ class Sweep:
             label="Pareto front",
             zorder=0,
         )
-        for row in line:
+        outside = 1 if self.better == "higher" else -1
+        labels = [
             ax.annotate(
                 row.format,
                 (row.bits, row.value),
-                xytext=(3, 5 if self.better == "higher" else -9),
+                xytext=(3, 5 if outside > 0 else -9),
                 textcoords="offset points",
                 fontsize=7,
             )
+            for row in line
+        ]
         ax.set_xlabel("bits")
         ax.set_ylabel(self.metric)
         ax.legend()
+        for _ in range(3):  # the axes make room for labels that were moved
+            ax.figure.draw_without_rendering()
+            _apart(labels, 3 * outside)
         if path is not None:
             with whole(path) as made:
                 (figure or ax.figure).savefig(made, dpi=150)
@@ -188,3 +194,16 @@ def front(points: Sequence[tuple[float, float | None]], better: str) -> list[int
             found.append(place)
             best = value
     return found
+
+
+def _apart(labels: Sequence[Any], step: int) -> None:
+    """Moves labels by steps, in points, to where they lie on no other one."""
+    placed: list[Any] = []
+    for label in labels:
+        for _ in range(8 * len(labels)):
+            box = label.get_window_extent().padded(1)
+            if not any(box.overlaps(other) for other in placed):
+                break
+            x, y = label.xyann
+            label.xyann = x, y + step
+        placed.append(box)

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-
 from numera._errors import Error, check_counts
 from numera._formats import Format
 from numera._request import Path, Spec
