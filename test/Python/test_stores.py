@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What a store and policies of studies depend on."""
 
+import json
+
 import numera
 import numpy as np
 import pytest
 from numera.study import _keys
+from numera.study._command import main
 from studies import LABELS, LAYER, W, X, kept
 
 CUT = "0xffff0000u"
@@ -104,3 +107,23 @@ def test_a_policy_file_names_formats_that_were_loaded(tmp_path):
     swept = kept(None, formats="bf16", policy=tmp_path / "p.yaml")
     right = (found.argmax(1) == LABELS).mean()
     assert swept[0].value == pytest.approx(right)
+
+
+def test_a_policy_in_a_file_of_formats_is_not_left_out(tmp_path, capsys):
+    """`report` and `cost` take it, as `numera run` does; others ask for its option."""
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "w.npy", W)
+    (tmp_path / "layer.mlir").write_text(LAYER)
+    (tmp_path / "both.yaml").write_text(
+        "formats: {coarse: {family: float, exponent: 2, mantissa: 1}}\n"
+        "policy: {default: f32, rules: [{match: {op: linalg.matmul}, format: coarse}]}"
+    )
+    words = [str(tmp_path / "layer.mlir"), "--formats", str(tmp_path / "both.yaml")]
+    words += ["--input", str(tmp_path / "x.npy"), "--input", str(tmp_path / "w.npy")]
+    assert main(["report", *words, "--json", "--hints", "0"]) == 0
+    (layer,) = json.loads(capsys.readouterr().out)["layers"]
+    assert layer["format"] == "coarse"
+    words[1] = "--load"
+    assert main(["sweep", *words, "--formats", "bf16", "--metric", "rmse"]) == 1
+    message = f"{tmp_path / 'both.yaml'} has a policy; name it with --policy"
+    assert message in capsys.readouterr().err

@@ -37,7 +37,7 @@ def _run(*, as_json: bool, rows: int, path: str | None, **given: Any) -> int:
         raise Error(f"--rows is {rows}, expected at least 1")
     if path:
         check_page(path)
-    options = _options.arguments(**given)
+    options = _options.arguments(as_run=True, **given)
     found = report(options.pop("model"), rows=rows, **options)
     say(found.json() if as_json else found)
     if path:

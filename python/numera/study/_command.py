@@ -257,7 +257,7 @@ def _search(
 def _cost(*, as_json: bool, rows: int, table: str, **given: Any) -> int:
     if rows < 1:
         raise Error(f"--rows is {rows}, expected at least 1")
-    options = _options.arguments(**given)
+    options = _options.arguments(as_run=True, **given)
     inputs = options.pop("inputs")
     program = compile(options.pop("model"), **options)
     is_open = any(each.shape[:1] == (None,) for each in program.inputs)

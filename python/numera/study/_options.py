@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from numera import _sources
 from numera._errors import Error
 from numera._formats import load
+from numera.study import _yaml
 from numera.study._data import read_inputs
 
 __all__ = ["Parser", "add_command", "add_model", "arguments"]
@@ -72,11 +74,33 @@ def add_format(add: Any) -> None:
 
 
 def arguments(
-    *, inputs: list[str], divide: float | None, files: list[str], **given: Any
+    *,
+    inputs: list[str],
+    divide: float | None,
+    files: list[str],
+    as_run: bool = False,
+    **given: Any,
 ) -> dict[str, Any]:
     """Those of a function of the library: formats of files are known, arrays are
-    read, and what was not given is left out."""
-    if files:
-        load(*files)
+    read, and what was not given is left out.
+
+    as_run      a file may have a policy as well, as for ``numera run``.
+    """
     options = {key: value for key, value in given.items() if value is not None}
+    for path in filter(_has_policy, files):
+        if path == options.get("policy"):
+            continue
+        if not as_run or "policy" in options:
+            raise Error(f"{path} has a policy; name it with --policy, and no other one")
+        options["policy"] = path
+    if others := [path for path in files if path != options.get("policy")]:
+        load(*others)
     return {"inputs": read_inputs(inputs, divide), **options}
+
+
+def _has_policy(path: str) -> bool:
+    """Whether a configuration has one beside formats."""
+    if "policy" not in _sources.read(path).text:
+        return False
+    found = _yaml.read(path)
+    return isinstance(found, dict) and "policy" in found
